@@ -51,10 +51,13 @@ def after_tool_agent(state: AgentState) -> list[Send]:
 
 
 def after_answer(state: AgentState) -> str:
-    """What its checks found undone, the next round, or the end."""
-    mended = mending(state)
-    is_mended = mended is not None and mended["n"] == state["progress"]["n"]
-    return _unless_ended(state, after_reflector(state) if is_mended else "planner")
+    """What its checks found undone, once a person who approves plans has seen it; the next round, or the
+    end."""
+    way, mended = "planner", mending(state)
+    if mended and mended["n"] == state["progress"]["n"]:
+        is_asked = state.get("plan", {}).get("approval") == "wanted"
+        way = "approve_plan" if is_asked else after_approval(state)
+    return _unless_ended(state, way)
 
 
 def _unless_ended(state: AgentState, then: str) -> str:

@@ -10,13 +10,15 @@ blocked subtasks are shown to it and kept in the status.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.models.allowance import Allowance
-from forethought.models.types import Message, OutOfTime, ReplySpec, Usage, reply_spec, without
+from forethought.models.allowance import Allowance, total
+from forethought.models.types import Message, OutOfTime, Usage, reply_spec
+from forethought.nodes.support.answer_reply import answer_checker, answer_spec, checks_answer, unmet_text
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
 from forethought.nodes.support.digest import digested_steps
 from forethought.nodes.support.effort import Moment, settle
@@ -27,17 +29,9 @@ from forethought.nodes.support.intra_reflection import (
     remedy_of,
     revise_until,
     score_of,
-    unscored_spec,
 )
 from forethought.nodes.support.memory_text import rejected_text
-from forethought.nodes.support.mending import (
-    checks_answer,
-    may_mend,
-    mending,
-    mending_update,
-    unchecked_signs,
-    unmet_text,
-)
+from forethought.nodes.support.mending import may_mend, mending, mending_update
 from forethought.nodes.support.prompt_text import (
     Reader,
     plan_outline,
@@ -48,6 +42,7 @@ from forethought.nodes.support.prompt_text import (
 )
 from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.sign_verdicts import signs_text
 from forethought.nodes.support.situation import background, situation
 from forethought.nodes.support.task import fail
 from forethought.prompts.render import prompt_messages
@@ -78,12 +73,15 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
         return final_update(state, old, _status(state, passed=False, context=context), context)
     allowed = answer_allowance(state, context)
     revised = await _scored_draft(state, turn, allowed)
-    spent = {"usage": {"answer": revised.usage}, **skipped}
+    again = mending(state) is not None
+    spent = {"usage": revised.booked("answer_checks" if again else "answer", "answer_intra"), **skipped}
     if revised.best is None or revised.last is None:
         if not old.get("answer"):
             return {**spent, "plan": state.get("plan", {}), **fail(_why(revised, allowed))}
         return {**spent, **final_update(state, old, _status(state, passed=False, context=context), context)}
     draft = _draft(revised.best, state, services, context)
+    if again and draft["answer"] != old["answer"]:
+        spent["usage"]["answer_checks"] = total(revised.first, {"changed": 1})
     now: AgentState = {**state, "usage": {**state.get("usage", {}), "this turn": revised.usage}}
     if checks_answer(context):
         return {**spent, **_checked(revised.best, draft, now, context)}
@@ -108,7 +106,7 @@ def _is_idle(state: AgentState) -> bool:
 def _checked(reply: AnswerDraft, draft: Draft, state: AgentState, context: Context) -> dict[str, Any]:
     """What follows from the checks: the end, or the work that they found missing."""
     passed = not draft["evaluation"]
-    if passed or not (reply.work and may_mend(state)) or exhausted(state, context):
+    if passed or not (reply.work and may_mend(state, context)) or exhausted(state, context):
         return final_update(
             state, draft, _status(state, passed=passed, context=None if passed else context), context
         )
@@ -126,9 +124,9 @@ async def _scored_draft(state: AgentState, turn: Turn, allowed: Allowance) -> Re
         turn,
         "answer",
         answer_messages(state, turn.services, context),
-        answer_spec(state, context),
+        answer_spec(context, mends=may_mend(state, context)),
         allowed,
-        check=_checker(state, context),
+        check=answer_checker(state, context),
         threshold=context.answer_threshold if context.wants("answer_intra") else None,
         may_revise=may_revise,
         event={"round": state["progress"]["round"]},
@@ -146,33 +144,34 @@ def _why(result: Revised[AnswerDraft], allowed: Allowance) -> str:
 def answer_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The answer agent's prompt: situation, the whole trajectory, and what became of the plan."""
     plan, progress = state.get("plan", {}), state.get("progress", {})
-    reader = Reader(context.sizes, state.get("task", ""))
+    reader = Reader(context.sizes, f"{state.get('task', '')}\n{signs_text(state)}".strip())
     checks, room = checks_answer(context), reader.sizes.answer
     digested = digested_steps(state) if context.effort != "paper" else ()
     is_done = plan.get("subtasks") and all(s["status"] == "finished" for s in plan["subtasks"])
     return prompt_messages(
         "answer_agent",
         checks=checks,
-        mends=checks and may_mend(state),
+        mends=checks and may_mend(state, context),
         intra=context.wants("answer_intra"),
         threshold=context.answer_threshold,
         foresees=context.foresees_user,
         **situation(state, services, context),
-        steps=step_items(trajectory(state), reader, room, lambda step: _standing(step, state), digested),
+        steps=step_items(trajectory(state), reader, room, partial(_standing, state, digested), digested),
         plan=plan_outline(plan, context.sizes),
         rejected=rejected_text(state.get("long_term", {})) if context.long_term_memory else "",
         stopped="" if is_done else progress.get("stopped", ""),
     )
 
 
-def _standing(step: Step, state: AgentState) -> str:
-    """What a finishing step's result is worth now: it stands, or it was discarded by a later plan."""
+def _standing(state: AgentState, digested: Collection[int], step: Step) -> str:
+    """What a finishing step's result is worth now: it stands, which goes without saying of one that others
+    have used, or it was discarded by a later plan."""
     if not step["finished"]:
         return ""
     result = state.get("results", {}).get(step["subtask"])
-    if result and result["n"] == step["n"]:
-        return "\nThis is the subtask's result."
-    return "\nThis result was discarded by a later plan: do not rest on it."
+    if not result or result["n"] != step["n"]:
+        return "\nThis result was discarded by a later plan: do not rest on it."
+    return "" if step["n"] in digested else "\nThis is the subtask's result."
 
 
 def _draft(reply: AnswerDraft, state: AgentState, services: Services, context: Context) -> Draft:
@@ -208,34 +207,6 @@ def _status(state: AgentState, *, passed: bool, context: Context | None = None) 
 def _next_round(state: AgentState, context: Context) -> bool:
     """Whether another round can help: one is left, a step and the reserve too."""
     return state["progress"]["round"] < context.max_rounds and not exhausted(state, context)
-
-
-def answer_spec(state: AgentState, context: Context) -> ReplySpec[AnswerDraft]:
-    """The spec of an answer: with checks, and `work` where it can still be done, or with findings, and
-    defects where it is scored."""
-    whole = ForeseeingAnswer if context.foresees_user else AnswerDraft
-    if checks_answer(context):
-        unasked = ("findings",) if may_mend(state) else ("findings", "work")
-        return without(unscored_spec(whole, "AnswerDraft"), *unasked)
-    make = reply_spec if context.wants("answer_intra") else unscored_spec
-    return without(make(whole, "AnswerDraft"), "checks", "work")
-
-
-def _checker(state: AgentState, context: Context) -> Callable[[AnswerDraft], str | None]:
-    good = [step["n"] for step in trajectory(state) if step["ok"]]
-    reminded = not checks_answer(context)
-
-    def check(reply: AnswerDraft) -> str | None:
-        nonlocal reminded
-        wrong = next((n for n in reply.used_steps if n not in good), None)
-        if wrong is not None:
-            return f"used_steps names step {wrong}, which is no successful step; those are: {good or 'none'}"
-        if not reminded and (missing := unchecked_signs(reply, state)):
-            reminded = True  # once: after that the answer is worth more than the list
-            return f"no check is about {', '.join(missing)}: go through the signs, `about` is the number"
-        return None
-
-    return check
 
 
 async def _end_round(state: AgentState, draft: Draft, best: Draft, turn: Turn) -> dict[str, Any]:

@@ -70,6 +70,7 @@ def _edited(value: Any, state: AgentState) -> dict[str, Any] | str:
         **plan,
         "version": version,
         "subtasks": join_plan(subtasks, old=plan, results=results, used_ids=dropped_ids(state, plan)),
+        "signs": [],
         "approval": "edited",
         "reviewed": False,
         "origin": joined_origins(["user", plan.get("origin", "")]),

@@ -61,7 +61,7 @@ async def lesson_keeper(
         known = await _known(services) if turn.context.planning_errors else ()
         draft, usage, lessons["problem"] = await _draft(state, turn, known)
         if usage["calls"]:
-            update["usage"] = {"retrospective": usage}
+            update["usage"] = {"lessons": usage}
         if draft is not None:
             lessons["kept"] = (await book.learn(_lesson(draft, known, state, services))).id
     shown = [item["id"] for item in lessons.get("shown", [])]

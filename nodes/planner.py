@@ -13,10 +13,9 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.models.allowance import total
 from forethought.models.types import Message, Usage
 from forethought.nodes.support.budget import allowance, exhausted, left_text
-from forethought.nodes.support.effort import Moment, settle
+from forethought.nodes.support.effort import Moment, open_subtasks, settle
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.first_look import look_at
 from forethought.nodes.support.foresight import ForesightModel
@@ -27,7 +26,7 @@ from forethought.nodes.support.intra_reflection import (
     score_of,
 )
 from forethought.nodes.support.lessons import open_book, recall, user_of
-from forethought.nodes.support.plan_reply import plan_checker, plan_fields, plan_spec
+from forethought.nodes.support.plan_reply import handlers, plan_checker, plan_fields, plan_spec
 from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_update
 from forethought.nodes.support.prompt_text import (
     Reader,
@@ -38,6 +37,7 @@ from forethought.nodes.support.prompt_text import (
 )
 from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.sign_verdicts import recorded
 from forethought.nodes.support.situation import memory, situation
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
 from forethought.prompts.render import prompt_messages
@@ -72,14 +72,17 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     turn, skipped = settle("plan_intra", turn, Moment(state, turn.context))
     update |= skipped
     revised = await _scored_plan(state, turn)
-    before = update.get("usage", {})
-    update["usage"] = {**before, "planner": total(revised.usage, before.get("planner", {}))}
+    again = bool(progress["version"])
+    booked = revised.booked("replanning" if again else "planner", "plan_intra")
+    update["usage"] = {**update.get("usage", {}), **booked}
     if revised.best is None:
         return {**update, **_without_plan(state, update, revised, turn.context)}
     if revised.best.answer and not revised.best.subtasks:
         return {**update, **_answered(revised.best, state, update, turn)}
     plan = _new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
+    if again and open_subtasks(plan) != open_subtasks(state.get("plan", {})):
+        update["usage"]["replanning"]["changed"] = 1
     update["progress"] |= {"version": plan["version"], "discarded": revised.best.discard}
     for channel in ("results", "short_term") if revised.best.discard else ():
         update[channel] = {**update.get(channel, {}), **dict.fromkeys(revised.best.discard)}
@@ -105,7 +108,7 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
     if foreseen and context.foresees_user:
         model = ForesightModel(turn, allowance(begun, context))
         finding = await model.next_message(foreseen, state.get("answer", ""), begun)
-        update["usage"] = {**update["usage"], "planner": finding.usage}
+        update["usage"] = {**update["usage"], "foresight_user": finding.usage}
         if finding.reflection:
             memory = f"Expected: {foreseen}\n{finding.note}\n{finding.reflection}"
             update["progress"] = {**update["progress"], "reflection": memory}
@@ -190,7 +193,7 @@ def _new_plan(
         "subtasks": join_plan(
             reply.subtasks, old=old, results=results, discard=reply.discard, used_ids=used_ids
         ),
-        "signs": [verdict.model_dump() for verdict in reply.signs],
+        "signs": recorded(reply.signs, state, handlers(reply, state)),
         "known": reply.known,
         "open": reply.open,
         "evaluation": evaluation_of(reply),

@@ -71,7 +71,7 @@ async def tool_agent(
         proposal["score"] = 0
     update: dict[str, Any] = {
         "proposals": {dispatch["subtask"]: proposal},
-        "usage": {"tool": revised.usage},
+        "usage": {"planned_calls": {"changed": 1}} if planned else revised.booked("tool", "tool_intra"),
         **skipped,
     }
     if proposal["rejected"] and turn.context.short_term_memory:

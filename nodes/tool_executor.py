@@ -47,6 +47,11 @@ class _Outcome:
     finding: Finding = field(default_factory=Finding)
     """What the comparison with what was expected came to."""
 
+    def holds_back(self, proposal: Proposal) -> bool:
+        """Whether only the comparison keeps the call from finishing its subtask, as it claimed to."""
+        claimed = self.observation.ok and proposal["finishes"] and not self.observation.partial
+        return claimed and bool(self.finding.note)
+
     def with_note(self, note: str) -> _Outcome:
         """With a note before what was observed; '' for none."""
         text = f"[{note}]\n{self.observation.text}" if note else self.observation.text
@@ -75,8 +80,10 @@ async def tool_executor(
     update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
     if spent:
         update["usage"] = {"inspector": total(*spent)}
-    if judged["calls"]:
-        update["usage"] = {**update.get("usage", {}), "tool": judged}
+    if outcome.holds_back(proposal):
+        judged = total(judged, {"changed": 1})
+    if judged["calls"] or "changed" in judged:
+        update["usage"] = {**update.get("usage", {}), "foresight_tools": judged}
     if outcome.finished:
         called = proposal["action"] == "call"
         origin = outcome.observation.origin if called else made_of(dispatch["subtask"], state)

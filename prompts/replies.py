@@ -11,6 +11,7 @@ exist, no cycle, the tool exists, its arguments fit) is checked by the node that
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -161,8 +162,10 @@ class PlanDiagnosis(Reply):
     subtasks: ListOf[PlannedSubtask] = Field(default_factory=list)
 
 
+@lru_cache(maxsize=16)
 def diagnosis_of(names: tuple[str, ...]) -> type[PlanDiagnosis]:
-    """PlanDiagnosis whose error types are `names` only: the planning errors that the plan is held against."""
+    """PlanDiagnosis whose error types are `names` only: the planning errors that the plan is held against.
+    Made once, since pydantic takes as long over it as half a step takes."""
     kind: Any = Literal[names]
     model: Any = create_model("FoundError", __base__=FoundError, error_type=(kind, ...))
     errors: Any = ListOf[model]

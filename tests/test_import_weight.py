@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[1]
 HEAVY = (
     "unstructured", "trafilatura", "ddgs", "tavily", "torch", "spacy", "langchain_openai", "google.genai",
     "google.protobuf", "langchain_google_genai", "pydantic_monty", "openai", "pandas", "numpy", "pypdfium2",
-    "mcp", "langchain_mcp_adapters", "sandlock", "inspect_ai", "matplotlib", "scipy",
+    "mcp", "langchain_mcp_adapters", "sandlock", "inspect_ai", "matplotlib", "scipy", "markdownify", "bs4",
+    "lxml", "openpyxl", "docx", "pptx", "xlrd",
 )  # fmt: skip
 LISTING = "import json, sys, time; print(json.dumps([sorted(sys.modules), time.process_time()]))"
 
@@ -29,6 +30,10 @@ def loaded_after(code: str) -> tuple[set[str], float]:
     return set(loaded), seconds
 
 
+TOOLS = """from forethought.settings import Settings
+from forethought.tools.registry import describe, toolbox
+describe(toolbox(Settings()))
+import forethought.graph.agent"""
 COMMAND = "from forethought.app.main import run_cli\nassert run_cli({}) == 0"
 
 
@@ -39,7 +44,7 @@ COMMAND = "from forethought.app.main import run_cli\nassert run_cli({}) == 0"
         (COMMAND.format(["--help"]), 5, False),
         (COMMAND.format(["eval", "run", "--help"]), 5, False),
         (COMMAND.format(["threads"]), 10, True),
-        ("import forethought.graph.agent", 20, True),
+        (TOOLS, 20, True),
         ("import forethought.evals.registry, forethought.evals.types", 20, True),
     ],
 )

@@ -1,7 +1,8 @@
 """The scripted model in Forethought's protocol: replies that fit the schemas sent, whatever they ask.
 
-Independent bins are a subtask each, chained ones a subtask each that depends on the one before, a long task
-is one subtask. Fields that the script does not know are left empty, so a new one does no harm.
+Independent bins are the calls of one subtask where a plan may carry them, else a subtask each; so are chained
+ones, each after the one before. A long task is one subtask. Fields that the script does not know are left
+empty, so a new one does no harm.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ def reply(shape: Json, prompt: str, task: Task) -> Json:
     name, schema = shape["name"], shape["schema"]
     if name == "Plan":
         item = _plain(schema["properties"]["subtasks"])["items"]
-        subtasks = [_fill(item, subtask) for subtask in _subtasks(prompt, task)]
+        subtasks = [
+            _fill(item, subtask) for subtask in _subtasks(prompt, task, "calls" in item["properties"])
+        ]
         known = [f"{task.k} bins, each looked up once"]
         values = {"known": known, "open": ["the stock of each bin"], "subtasks": subtasks, "answer": ""}
     elif name == "PlanDiagnosis":
@@ -57,13 +60,15 @@ def _plain(schema: Json) -> Json:
     return schema["anyOf"][0] if "anyOf" in schema else schema
 
 
-def _subtasks(prompt: str, task: Task) -> list[Json]:
-    """What is left to plan, given what a prompt shows."""
+def _subtasks(prompt: str, task: Task, calls: bool) -> list[Json]:
+    """What is left to plan, given what a prompt shows. `calls`: whether a subtask may carry some."""
     left = [n for n in range(1, task.k + 1) if n not in task.seen(prompt)]
     if task.shape == "long":
         return [_subtask("all", "Look up one bin after the other.", [])] if left else []
     if task.shape == "independent":
-        return [_subtask(f"s{n}", f"Look up {task.bin(n)}.", [], task.bin(n)) for n in left]
+        if calls and left:
+            return [_subtask("s", "Look up each bin.", [], *map(task.bin, left))]
+        return [_subtask(f"s{n}", f"Look up {task.bin(n)}.", []) for n in left]
     first = [_subtask("s1", f"Look up {task.bin(1)}.", [], task.bin(1))] if 1 in left else []
     later = [n for n in left if n > 1]
     return first + [
@@ -71,9 +76,9 @@ def _subtasks(prompt: str, task: Task) -> list[Json]:
     ]
 
 
-def _subtask(key: str, what: str, after: list[str], bin: str | None = None) -> Json:
-    """A planned subtask; a bin that is known already makes a planned call."""
-    calls = [{"tool": "look_up", "arguments": {"bin": bin}}] if bin else []
+def _subtask(key: str, what: str, after: list[str], *bins: str) -> Json:
+    """A planned subtask; each bin that is known already makes a planned call."""
+    calls = [{"tool": "look_up", "arguments": {"bin": bin}} for bin in bins]
     return {"id": key, "description": what, "depends_on": after, "expected": "the stock", "calls": calls}
 
 

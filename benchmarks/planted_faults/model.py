@@ -82,7 +82,8 @@ def _plan(seen: SeenRequest, known: Known) -> Answer:
 def _diagnosis(seen: SeenRequest, known: Known) -> Answer:
     """A condition that no subtask looks after is found where the planning errors say what to look for."""
     grounded = "# Planning errors" in seen.role_text
-    lacks = "fees" not in seen.messages[-1][1].rsplit("# The plan to examine", 1)[-1]
+    to_come = seen.last.rsplit("# The plan to examine", 1)[-1]
+    lacks = "fees" not in to_come and '<result subtask="fee"' not in seen.last
     return diagnosis("insufficient_constraint_verification") if grounded and lacks else diagnosis()
 
 
@@ -95,7 +96,7 @@ def _move(seen: SeenRequest, known: Known) -> Answer:
     key, prices = subtask_of(seen), known.prices
     if key == "fee":
         return call(tool="fees", expected=f'"{prices.town}"', town=prices.town)
-    own = seen.messages[1][1].split("</subtask>")[0]
+    own = seen.messages[1][1].split("<subtask ")[1].split("</subtask>")[0]
     if "with catalogue" in own:
         return call(tool="catalogue", item=prices.item)
     if "with ledger" in own:
@@ -130,7 +131,7 @@ def _page(seen: SeenRequest, known: Known) -> Answer:
 def _answer(seen: SeenRequest, known: Known) -> Answer:
     """Adds up what the steps show. Only a short entry makes it doubt, and only in the task planted for it."""
     town = re.escape(known.prices.town)
-    steps = [int(n) for n, text in _STEP.findall(seen.text) if "\noutcome: failed" not in text]
+    steps = [int(n) for n, text in _STEP.findall(seen.text) if "\nfailed (" not in text]
     shown = [
         re.findall(pattern, seen.text)
         for pattern in (rf"(?m)^{town}: (\d+) euros", r"In all towns: (\d+) euros", r"about (\d+) euros")

@@ -25,6 +25,7 @@ _ERROR = re.compile(r"""\w+\((['"])(.*)\1,?\)""", re.DOTALL)
 def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) -> Json:
     """What became of the thread's present task, shaped as the channels are."""
     from forethought.nodes.support.budget import active_seconds
+    from forethought.state.cost import cost_rows
     from forethought.state.reducers import with_statuses
 
     state: Mapping[str, Any] = snapshot.values
@@ -45,6 +46,7 @@ def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) ->
         "replans": _of_task(state.get("replans"), task),
         "skipped": _of_task(state.get("skipped"), task),
         "usage": usage_of(state),
+        "cost": cost_rows(state),
         "seconds": round(active_seconds(snapshot.values), 3),  # type: ignore[arg-type]
     }
     if state.get("lessons"):

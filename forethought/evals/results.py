@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from forethought.models.allowance import total
 from forethought.models.types import Usage, no_usage
+from forethought.state.cost import CostRow
 
 RUN_FILE, RESULTS_FILE = "run.json", "results.jsonl"
 UNSCORED = "unscored"
@@ -83,6 +84,7 @@ class Result(_Record):
     tries: int = 1
     self_scores: dict[str, list[float]] = Field(default_factory=dict)
     plan_errors: list[list[str]] = Field(default_factory=list)
+    costs: list[CostRow] = Field(default_factory=list)
     floor: float | None = None
     thread: str = ""
     trajectory: str = ""

@@ -21,6 +21,7 @@ from forethought.models.ask import Models
 from forethought.models.types import Message, Usage, reply_spec
 from forethought.rollouts.types import Environment, EnvironmentReply
 from forethought.settings import Settings
+from forethought.state.cost import CostRow
 from forethought.trajectories.types import Trajectory
 
 if TYPE_CHECKING:
@@ -216,6 +217,8 @@ class Attempt:
     """The scores that roles gave themselves, such as {"planner": [8, 9]} (MIRROR figure 3)."""
     plan_errors: Sequence[Sequence[str]] = ()
     """For each plan that was diagnosed: the types of the planning errors found (PreFlect figure 4)."""
+    costs: Sequence[CostRow] = ()
+    """What each mechanism cost and changed (our agent's)."""
 
 
 class Benchmark(ABC):

@@ -1,18 +1,18 @@
-"""OpenAI's chat completions for LangChain's chat models, asked in plain JSON.
+"""OpenAI's chat completions for LangChain's chat models, as plain JSON both ways.
 
-The SDK's own resource walks through each parameter by its type before a request, to rename and convert what
-a chat completion has not: that takes a quarter of a call's processor time, more with functions. The SDK's
-client does all the rest: address, key, errors, connections, and reading the reply.
+The SDK's own resource walks through each parameter and each field of the reply by its type, to rename and
+convert what a chat completion has not: that takes half of a call's processor time. The SDK's client does all
+the rest: address, key, errors, connections.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from openai import AsyncOpenAI
-from openai.types.chat import ChatCompletion
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,25 @@ class PlainCompletions:
     async def create(self, *, extra_body: Mapping[str, Any] | None = None, **body: Any) -> Completion:
         """The reply to `body` with `extra_body`, JSON values. Raises openai.APIError."""
         whole = {**body, **(extra_body or {})}
-        return Completion(await self.client.post("/chat/completions", body=whole, cast_to=ChatCompletion))
+        return Completion(await self.client.post("/chat/completions", body=whole, cast_to=str))
 
 
 @dataclass(frozen=True)
 class Completion:
-    """A reply that has been read."""
+    """A reply as it came."""
 
-    value: ChatCompletion
+    text: str
 
-    def parse(self) -> ChatCompletion:
-        """The reply; a text where the server sent no JSON."""
-        return self.value
+    def parse(self) -> Any:
+        """Its JSON; the text itself where it is none, for LangChain to show.
+
+        LangChain reads no refusal from JSON: it stands as the content, ended by a refusal.
+        """
+        try:
+            value = json.loads(self.text)
+        except ValueError:
+            return self.text
+        match value:
+            case {"choices": [{"message": {"refusal": str(refusal)} as message} as choice, *_]} if refusal:
+                message["content"], choice["finish_reason"] = refusal, "refusal"
+        return value

@@ -11,6 +11,7 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
 from forethought.models.types import Message, ModelRequest
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
 
+_HEAD_CHARS = 1_000
+"""Characters after the rules in which a task's prompts begin alike, and those of most others do not."""
 Method = Literal["schema", "function", "prompt"]
 
 
@@ -43,15 +46,16 @@ def bind_request(
 
     openai = isinstance(chat, BaseChatOpenAI)
     messages = _messages(in_prompt(request) if method == "prompt" else request.messages)
+    options: Any = {"prompt_cache_key": _cache_key(request)} if _keys_caches(chat) else {}
     if method == "prompt":
-        return partial(chat.ainvoke, messages)
+        return partial(chat.ainvoke, messages, **options)
     if method == "function":
-        return partial(_bind_functions(request, chat, openai).ainvoke, messages)
+        return partial(_bind_functions(request, chat, openai).ainvoke, messages, **options)
     if openai:
         # In the extra body: with the argument, the SDK parses the reply itself and raises, usage lost.
         shape = {"name": request.reply, "schema": request.schema, "strict": True}
         form = {"response_format": {"type": "json_schema", "json_schema": shape}}
-        return partial(chat.ainvoke, messages, extra_body=form)
+        return partial(chat.ainvoke, messages, extra_body=form, **options)
     described = request.schema.get("description", request.reply)
     titled = {"title": request.reply, "description": described, **request.schema}
     structured = chat.with_structured_output(titled, method="json_schema", include_raw=True)
@@ -62,6 +66,20 @@ def bind_request(
         return raw
 
     return ask
+
+
+def _keys_caches(chat: BaseChatModel) -> bool:
+    """Whether `chat` asks OpenAI itself: other servers of its protocol may refuse a field that they do not
+    know."""
+    client = getattr(chat, "root_async_client", None)
+    return client is not None and client.base_url.host == "api.openai.com"
+
+
+def _cache_key(request: ModelRequest) -> str:
+    """The same for all prompts that begin alike, as a task's do: OpenAI sends them to the same machine, which
+    has their beginning in its cache."""
+    rules, situation, *_ = [*(message.text for message in request.messages), ""]
+    return sha256(f"{rules}{situation[:_HEAD_CHARS]}".encode(errors="replace")).hexdigest()[:32]
 
 
 def _bind_functions(request: ModelRequest, chat: BaseChatModel, openai: bool) -> Any:

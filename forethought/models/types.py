@@ -43,6 +43,8 @@ class Usage(TypedDict, total=False):
     was given up; of several the most; absent: none was."""
     estimated: int
     """Calls of which the provider did not tell all tokens, so that they are estimated; absent: none."""
+    changed: int
+    """How often what they were made for changed the run; absent: never, or no call can tell."""
 
 
 def no_usage() -> Usage:

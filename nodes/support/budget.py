@@ -12,6 +12,7 @@ from forethought.nodes.support.prompt_text import trajectory
 from forethought.sizes import ANSWER_TOKENS, BYTES_PER_TOKEN, extent
 from forethought.state.agent import AgentState, Step
 from forethought.state.context import Context
+from forethought.state.cost import IN_WAVES
 from forethought.state.steps import is_call
 
 _FIRST_STEP_TOKENS = 3_000
@@ -56,7 +57,7 @@ def active_seconds(state: AgentState) -> float:
     for step in _steps(state):
         waves[step["wave"]] = max(waves.get(step["wave"], 0.0), step["seconds"])
     usage = state.get("usage", {})
-    alone = sum(u.get("seconds", 0.0) for role, u in usage.items() if role not in ("tool", "inspector"))
+    alone = sum(spent.get("seconds", 0.0) for key, spent in usage.items() if key not in IN_WAVES)
     return alone + sum(waves.values())
 
 

@@ -11,13 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from forethought.nodes.support.first_look import look_values
 from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.services import Turn
+from forethought.nodes.support.sign_verdicts import all_heeded, sign_lines
 from forethought.state.agent import AgentState, Plan, Subtask
 from forethought.state.context import Context, Mechanism
 from forethought.state.skips import Skip
 from forethought.tools.base import Tool
+
+SHORT_PLAN = 3
+"""Open subtasks of a plan at most, for one that is not worth an examination of its own."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,25 @@ def _is_examined(moment: Moment) -> bool:
     return moment.context.wants("prospective_reflection") is not False
 
 
-def _is_one_reading(moment: Moment) -> bool:
-    """Of a plan whose open part is one reading; nothing is built on it, and no sign says to look closer."""
+def _only_reads(moment: Moment) -> bool:
+    """Of a plan whose open part only reads; nothing is built on it, and no sign says to look closer."""
     pending = open_subtasks(moment.state.get("plan", {}))
-    alone = len(pending) == 1 and is_reading(pending[0], moment.tools)
-    return alone and moment.before is None and not signs_text(moment.state)
+    return all(is_reading(subtask, moment.tools) for subtask in pending) and not sign_lines(moment.state)
+
+
+def _is_short(moment: Moment) -> bool:
+    """Of a plan of few subtasks, where there is no file, and its author went through every sign."""
+    few = len(open_subtasks(moment.state.get("plan", {}))) <= SHORT_PLAN
+    return few and not moment.state.get("files") and _heeds_signs(moment)
+
+
+def _was_seen(moment: Moment) -> bool:
+    """Whether every file was seen whole, and the plan's author went through every sign."""
+    return _all_seen(moment.state) and _heeds_signs(moment)
+
+
+def _heeds_signs(moment: Moment) -> bool:
+    return all_heeded(moment.state["plan"].get("signs", []), moment.state)
 
 
 def _only_words_changed(moment: Moment) -> bool:
@@ -71,8 +88,10 @@ def _answers_with_checks(moment: Moment) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("plan_intra", "the reflector examines the plan", _is_examined),
-    Rule("prospective_reflection", "one reading, and nothing follows from it", _is_one_reading),
+    Rule("plan_intra", "the reflector examines plans", _is_examined),
+    Rule("prospective_reflection", "the plan only reads, and nothing follows from it", _only_reads),
+    Rule("prospective_reflection", "a short plan: a wrong step costs no more than an examination", _is_short),
+    Rule("prospective_reflection", "all was seen, and the plan looks after each sign that bears", _was_seen),
     Rule("prospective_reflection", "the revision changed nothing but wording", _only_words_changed),
     Rule("tool_intra", "the subtask only reads, and nothing failed or surprised in it", _moves_lightly),
     Rule("answer_intra", "the answer's own checks stand for it", _answers_with_checks),
@@ -91,10 +110,10 @@ def first_readings(moment: Moment) -> list[str]:
 
     Where all that was given has been seen, or nothing is built on readings, it is examined at once: [].
     """
-    look, pending = moment.state.get("look"), open_subtasks(moment.state.get("plan", {}))
+    pending = open_subtasks(moment.state.get("plan", {}))
     if moment.context.effort != "auto" or moment.context.wants("prospective_reflection") is False:
         return []
-    if not look or not (look["unseen"] or any(file["shown"] != "whole" for file in look["files"])):
+    if _all_seen(moment.state):
         return []
     first = [subtask["id"] for subtask in pending if is_reading(subtask, moment.tools)]
     return first if len(first) < len(pending) else []
@@ -130,9 +149,15 @@ def is_reading(subtask: Subtask, tools: Mapping[str, Tool]) -> bool:
     return tool.effect == "read" or tool.address is not None
 
 
-def signs_text(state: AgentState) -> str:
-    """The signs as prompts show them, a line each; '' without any, or without a look."""
-    return str(look_values(state["look"])["signs"]) if state.get("look") else ""
+def _all_seen(state: AgentState) -> bool:
+    """Whether the first look showed files, and all of them whole."""
+    look = state.get("look")
+    return bool(
+        look
+        and look["files"]
+        and not look["unseen"]
+        and all(file["shown"] == "whole" for file in look["files"])
+    )
 
 
 def _shape(plan: Plan) -> Sequence[Any]:

@@ -27,7 +27,7 @@ class Text:
 
     text: str
     way: str = ""
-    """A sentence, such as 'The same call shows them again.'; '' where the reader has no tools."""
+    """A sentence, such as 'The whole text: results[...] in python.'; '' where the reader has no tools."""
     before: str = ""
     """What stands before the text where it is whole."""
     briefly: str = ""
@@ -84,18 +84,20 @@ def excerpts(texts: tuple[Text, ...], query: str, limit: int) -> tuple[str, ...]
 
 @lru_cache(maxsize=2048)
 def gist(text: str, query: str, limit: int) -> str:
-    """`text` in `limit` bytes: its first line, the lines that bear on `query`, then beginning and end.
+    """`text` in about `limit` bytes: its first line, lines that bear on `query`, then others from the top.
 
-    [...] stands for what is missing.
+    No note tells what is missing, and no line is repeated.
     """
     if extent(text) <= limit:
         return text
-    lines = _Lines(Text(text), max(min(_STRETCH, limit // 3), _LEAST_STRETCH))
-    room = limit - lines.size
-    for at, _ in rank(query, lines.all, least=1):
-        room -= lines.take(lines.around(at), room) or lines.take([at], room)
-    lines.fill(room)
-    return lines.chosen()
+    stretch = max(min(_STRETCH, limit // 3), _LEAST_STRETCH)
+    pieces = (piece for line in text.split("\n") for piece in stretches(line, stretch) if piece.strip())
+    lines, chosen = list(dict.fromkeys(pieces)), set[int]()
+    for at in [0, *(at for at, _ in rank(query, lines, least=1)), *range(len(lines))]:
+        if at not in chosen and (not chosen or extent(lines[at]) < limit):
+            chosen.add(at)
+            limit -= extent(lines[at]) + 1
+    return "\n".join(lines[at] for at in sorted(chosen))
 
 
 def _fair_size(sizes: Sequence[int], limit: int) -> int:
@@ -155,20 +157,15 @@ class _Lines:
                 used += took
         return used
 
-    def chosen(self) -> str:
-        """The chosen lines in their order; [...] stands for the others."""
-        text = ""
+    def shown(self) -> str:
+        """The chosen lines in their order, and a note on the others."""
+        text = self.source.briefly
         for at, (line, number) in enumerate(zip(self.all, self._numbers, strict=True)):
             begins = at == 0 or number != self._numbers[at - 1]
             if at in self._chosen:
                 text += line if at == 0 or (not begins and at - 1 in self._chosen) else f"\n{line}"
             elif at - 1 in self._chosen:
                 text += "\n[...]"
-        return text
-
-    def shown(self) -> str:
-        """The same, and a note on what is missing."""
-        text = self.source.briefly + self.chosen()
         missing = sorted({n for at, n in enumerate(self._numbers) if at not in self._chosen})
         if not missing:
             return text

@@ -68,6 +68,12 @@ def _effect(defect: Defect | AnswerDefect) -> str:
     return "slight" if defect.mend == "later" else defect.effect
 
 
+def _content(reply: Evaluated) -> dict[str, Any]:
+    """What of a reply is more than its author's thoughts about it."""
+    assert isinstance(reply, BaseModel)
+    return reply.model_dump(exclude={"thought", "defects"})
+
+
 def unscored_spec(evaluated: type[M], name: str | None = None) -> ReplySpec[M]:
     """The spec of a reply that its author does not criticise: no defect is named, and it has the best
     score."""
@@ -87,11 +93,23 @@ class Revised(Generic[S]):
     last: S | None = None
     rejected: list[S] = field(default_factory=list)
     """Those that scored too low, the best of them included."""
-    usage: Usage = field(default_factory=no_usage)
+    first: Usage = field(default_factory=no_usage)
+    """What the first reply cost."""
+    revising: Usage = field(default_factory=no_usage)
+    """What the revisions cost; `changed` if the best reply is one of them and says something else."""
     revisions: int = 0
     problem: str = ""
     """Why the last question got no valid reply; '' if it got one."""
     error: ModelError | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """What all replies cost."""
+        return total(self.first, self.revising)
+
+    def booked(self, role: str, mechanism: str) -> dict[str, Usage]:
+        """The update of `usage`: the first reply is the role's, the revisions are the mechanism's."""
+        return {role: self.first, **({mechanism: self.revising} if self.revisions else {})}
 
 
 async def revise_until(
@@ -116,7 +134,10 @@ async def revise_until(
     while True:
         details = {**(event or {}), "revision": revised.revisions}
         result = await turn.ask(role, messages, spec, allowed, check=check, event=details)
-        revised.usage = total(revised.usage, result.usage)
+        if revised.revisions:
+            revised.revising = total(revised.revising, result.usage)
+        else:
+            revised.first = result.usage
         if (reply := result.reply) is None:
             revised.problem, revised.error = result.problem, result.error
             return revised
@@ -124,6 +145,8 @@ async def revise_until(
         passed = threshold is None or score >= threshold
         if passed or revised.best is None or score >= score_of(revised.best):
             revised.best = reply
+            if revised.rejected and _content(reply) != _content(revised.rejected[0]):
+                revised.revising["changed"] = 1
         if passed:
             return revised
         revised.rejected.append(reply)

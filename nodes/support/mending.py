@@ -6,41 +6,18 @@ one sum, so it is done in the same round, without a planner, once a task.
 
 from __future__ import annotations
 
-import re
 from itertools import count
 from typing import Any
 
+from forethought.nodes.support.answer_reply import unmet_text
 from forethought.nodes.support.plans import plan_update
 from forethought.nodes.support.provenance import thread_origin
 from forethought.prompts.replies import AnswerDraft
 from forethought.state.agent import AgentState, Plan, Replan, Subtask
 from forethought.state.context import Context
-from forethought.text import one_line
 
 KIND = "checks"
 """The kind of re-plan that a mending is recorded as."""
-_DONE_CHARS = 300
-
-
-def checks_answer(context: Context) -> bool:
-    """Whether the answer comes with checks; else with findings, and where it is scored with defects."""
-    return context.effort != "paper" and not context.wants("answer_intra")
-
-
-def unmet_text(reply: AnswerDraft) -> str:
-    """The checks that were not met, a line each."""
-    return "\n".join(
-        f"not met: {one_line(check.about, _DONE_CHARS)}: {one_line(check.done, _DONE_CHARS)}"
-        for check in reply.checks
-        if check.ok == "no"
-    )
-
-
-def unchecked_signs(reply: AnswerDraft, state: AgentState) -> list[str]:
-    """Numbers of the signs that no check is about."""
-    named = set(re.findall(r"\bS\d+\b", " ".join(check.about for check in reply.checks)))
-    signs = state["look"]["signs"] if state.get("look") else []
-    return [number for n in range(1, len(signs) + 1) if (number := f"S{n}") not in named]
 
 
 def mending(state: AgentState) -> Replan | None:
@@ -49,9 +26,12 @@ def mending(state: AgentState) -> Replan | None:
     return next((r for r in state.get("replans", []) if (r["kind"], r["task"]) == (KIND, task)), None)
 
 
-def may_mend(state: AgentState) -> bool:
-    """Whether the task may still be mended, as far as budgets go: they can pass until the answer is there."""
-    return mending(state) is None and not state.get("progress", {}).get("stopped")
+def may_mend(state: AgentState, context: Context) -> bool:
+    """Whether the task may be mended: not yet done, and a re-plan is left. Budgets that can pass until the
+    answer is there are not asked."""
+    progress = state.get("progress", {})
+    is_open = not progress.get("stopped") and mending(state) is None
+    return is_open and context.replanning and progress.get("replans", 0) < context.max_replans
 
 
 def mending_update(reply: AnswerDraft, state: AgentState, context: Context) -> dict[str, Any]:
@@ -91,7 +71,12 @@ def mending_update(reply: AnswerDraft, state: AgentState, context: Context) -> d
     return {
         **plan_update(mended),
         "replans": [record],
-        "progress": {**progress, "version": version, "planned_at": planned_at},
+        "progress": {
+            **progress,
+            "version": version,
+            "planned_at": planned_at,
+            "replans": progress["replans"] + 1,
+        },
     }
 
 

@@ -54,17 +54,20 @@ def _edge(sizes: Sequence[int], room: int) -> int:
 
 def _in_short(steps: Sequence[Step], reader: Reader) -> list[str]:
     """A line or a few for each of the steps, in half of the steps' share."""
+    if not steps:
+        return []
     room = reader.sizes.seen // 2
     first = cut_off(len(steps), max(room // _LEAST, 1))
     limit = doubling_share(room, len(steps) - first)
     earlier = condensed(steps[:first], reader.sizes.seen) if first else []
-    return earlier + [_step_in_short(step, limit, reader.query) for step in steps[first:]]
+    again = ["[The same call shows what is missing.]"] if all(map(reader.can_repeat, steps)) else []
+    return earlier + [_step_in_short(step, limit, reader.query) for step in steps[first:]] + again
 
 
 def _step_in_short(step: Step, limit: int, query: str) -> str:
     """Number, call, thought and what bears on `query` in the observation, in about `limit` bytes."""
     call = one_line(call_text(step), min(_LEAST, limit // 3))
-    thought = one_line(step["thought"], _LEAST) if limit >= 2 * LINE_CHARS else ""
+    thought = f"({one_line(step['thought'], _LEAST)})" if step["thought"] and limit >= 2 * LINE_CHARS else ""
     room = max(limit - len(call) - len(thought), limit // 2)
     kept = gist(step["observation"], query, min(room, max(LINE_CHARS, extent(step["observation"]) // _KEPT)))
     return " ".join(filter(None, (f"step {step['n']}", thought, f"{call}:", kept)))

@@ -50,6 +50,11 @@ def plan_spec(state: AgentState, context: Context, calls: dict[str, Tool]) -> Re
     return with_calls(without(spec, *others), calls)
 
 
+def handlers(reply: Plan, state: AgentState) -> set[str]:
+    """Ids of the subtasks that may look after a sign: the plan's, and finished ones."""
+    return {*(subtask.id for subtask in reply.subtasks), *state.get("results", {})}
+
+
 def plan_checker(state: AgentState, context: Context) -> Callable[[Plan], str | None]:
     """What tells why a plan is sent back, or None. That a sign is not looked after is said once: then it is
     left to the reflector."""

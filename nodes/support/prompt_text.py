@@ -52,16 +52,16 @@ class Reader:
     query: str = ""
     tools: Mapping[str, Tool] = field(default_factory=dict)
 
-    def way_to_step(self, step: Step) -> str:
-        """How the reader sees again what its own step showed; '' if it cannot."""
+    def can_repeat(self, step: Step) -> bool:
+        """Whether the same call shows the reader the same again."""
         tool = self.tools.get(step["tool"] or "")
-        return "The same call shows them again." if tool and tool.repeatable and not tool.asks_person else ""
+        return tool is not None and tool.repeatable and not tool.asks_person
 
     def way_to_result(self, key: str, step: Step | None) -> str:
         """How the reader gets the whole text of the result of subtask `key`, which `step` made; '' if it
         cannot."""
         ways = [f"results[{compact(key)}] in {tool.name}" for tool in self.tools.values() if tool.runs_code]
-        if step and step["action"] == "call" and self.way_to_step(step):
+        if step and step["action"] == "call" and self.can_repeat(step):
             call = call_text(step)
             ways += [call] if len(call) <= LINE_CHARS else []
         return f"The whole text: {', or '.join(ways)}." if ways else ""
@@ -300,7 +300,7 @@ def step_items(
     Of steps that are more than a small share, those whose numbers are `digested` are cut first: a line each,
     and what bears on the reader's work.
     """
-    texts = [Text(s["observation"], reader.way_to_step(s), _before(s), _briefly_before(s)) for s in steps]
+    texts = [Text(s["observation"], "", _before(s), _briefly_before(s)) for s in steps]
     if sum(extent(text.whole) for text in texts) <= reader.sizes.small:
         digested = ()
     brief = [step["n"] in digested for step in steps]

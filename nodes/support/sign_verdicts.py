@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from forethought.nodes.support.first_look import look_values
 from forethought.prompts.replies import SignVerdict
 from forethought.state.agent import AgentState
 
+Json = dict[str, Any]
 _NO = re.compile(r"(no|none|not at all)?\s*([.,:;(–-]|$)", re.IGNORECASE)
 
 
@@ -38,3 +40,18 @@ def unheeded(verdicts: Iterable[SignVerdict], state: AgentState, ids: Collection
         and not _NO.match(verdict.bears)
         and not {*ids} & set(re.split(r"[\s,;]+", verdict.handled_by))
     ]
+
+
+def recorded(verdicts: Sequence[SignVerdict], state: AgentState, ids: Collection[str]) -> list[Json]:
+    """The verdicts of a plan's author for the state; `handled_by` is empty where it names none of `ids`."""
+    left = unheeded(verdicts, state, ids)
+    return [
+        {**verdict.model_dump(), **({"handled_by": ""} if verdict in left else {})} for verdict in verdicts
+    ]
+
+
+def all_heeded(records: Iterable[Json], state: AgentState) -> bool:
+    """Whether each sign has a verdict, and each that bears on the task a subtask that looks after it."""
+    verdicts = [SignVerdict.model_validate(record) for record in records]
+    left = [item for item in verdicts if not item.handled_by and not _NO.match(item.bears)]
+    return not left and {number(item) for item in verdicts} >= sign_lines(state).keys()

@@ -81,4 +81,5 @@ def check(state: Json, seen: Seen) -> None:
     assert [name.split()[0] for name in seen.effects] == ["rent"]
     program = next(step for step in steps if step["tool"] == "python")
     assert [item["observation"] for item in program["sub_steps"]] == ["value of one", "value of two"]
-    assert state["usage"]["tool"]["calls"] == 6
+    calls = {role: usage["calls"] for role, usage in state["usage"].items()}
+    assert (calls["tool"], calls["tool_intra"]) == (5, 1)

@@ -9,7 +9,7 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from tests.support.agent import Drive, Script, World
-from tests.support.replies import Json, answer, ask_replan, plan, sub
+from tests.support.replies import Json, ask_replan, check, checked, plan, sub
 
 DIRECT = plan(answer="Paris.")
 SIGNED = "Pay it, unless the order was cancelled."
@@ -100,7 +100,7 @@ async def test_a_plan_made_during_the_work_carries_no_answer(drive: Drive) -> No
 async def test_an_empty_first_plan_goes_to_the_answer_agent_that_checks_the_signs(drive: Drive) -> None:
     text = b"Total 12\nExcept: the costs of March are void.\n"
     files = [{"name": "costs.txt", "data": base64.b64encode(text).decode()}]
-    script = Script(plans=[plan(answer="12")], answers=[answer("11")])
+    script = Script(plans=[plan(answer="12")], answers=[checked("11", check("S1"))])
     out = await drive(script, task={"task": "Which total?", "files": files}, effort="auto", approve_plan=True)
     assert out.kinds == ["Plan", "AnswerDraft"]
     assert (out.status, out.state["answer"]) == ("answered", "11")

@@ -81,7 +81,8 @@ async def test_a_judge_that_fails_does_not_fail_the_step(drive: Drive) -> None:
     out = await drive(script, foresight_judgement=True)
     assert out.steps[0]["finished"]
     assert out.status == "answered"
-    assert out.state["usage"]["tool"]["calls"] == 1 + 3  # the move, the question and its two repairs
+    assert out.state["usage"]["tool"]["calls"] == 1
+    assert out.state["usage"]["foresight_tools"]["calls"] == 3, "the question and its two repairs"
     assert "inspector" not in out.state["usage"], "what the judge cost is booked once"
     assert out.steps[0]["usage"]["calls"] == 1 + 3
 
@@ -150,7 +151,8 @@ async def test_the_next_message_of_a_chat_is_foreseen_with_the_answer(drive: Dri
     assert "They ask about Bergen next." in asked.last
     assert "look again" in asked.last
     assert "The person doubts the first answer" in out.asked("Plan")[1].last
-    assert out.state["usage"]["planner"]["calls"] == 2
+    assert out.state["usage"]["planner"]["calls"] == 1
+    assert out.state["usage"]["foresight_user"]["calls"] == 1
 
 
 async def test_a_chat_that_goes_on_as_foreseen_leaves_no_trace(drive: Drive) -> None:

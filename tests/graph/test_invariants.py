@@ -316,7 +316,7 @@ class Thread(RuleBasedStateMachine):
 
 TestThread = Thread.TestCase
 TestThread.settings = settings(
-    max_examples=EXAMPLES or 15,
+    max_examples=EXAMPLES or 10,
     stateful_step_count=5,
     derandomize=not EXAMPLES,
     deadline=None,

@@ -164,7 +164,7 @@ async def test_a_second_round_teaches_too_and_the_lesson_sees_why(drive: Drive) 
     history = [item async for item in out.graph.aget_state_history(out.config)]
     (at,) = [item for item in history if item.next == ("lesson_keeper",)]
     assert at.values["status"] == "answered", "the answer stands before the lesson is written"
-    assert out.state["usage"]["retrospective"]["calls"] == 1
+    assert out.state["usage"]["lessons"]["calls"] == 1
     assert len(await book(store).all()) == 1
 
 
@@ -185,7 +185,7 @@ async def test_a_model_that_writes_no_lesson_does_not_spoil_the_answer(drive: Dr
     out = await run(drive, InMemoryStore(), "t", script(lessons=[INVALID]))
     assert out.status == "answered"
     assert "no lesson was written" in out.state["lessons"]["problem"]
-    used = out.state["usage"]["retrospective"]
+    used = out.state["usage"]["lessons"]
     assert (used["calls"], used["input_tokens"]) == (3, 300), "what it cost is booked"
 
 

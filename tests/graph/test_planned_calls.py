@@ -9,7 +9,7 @@ import pytest
 
 from forethought.tools.base import Observation, make_tool
 from tests.support.agent import Drive, Script, World, broken
-from tests.support.replies import call, diagnosis, plan, sub
+from tests.support.replies import ask_replan, call, diagnosis, plan, sub
 
 Json = dict[str, Any]
 NOTES = {"name": "notes.txt", "data": base64.b64encode(b"some notes").decode()}
@@ -143,3 +143,59 @@ async def test_the_papers_order_leaves_every_move_to_a_worker(drive: Drive) -> N
     out = await drive()
     assert '"call"' not in str(out.asked("Plan")[0].schema)
     assert "`call`" not in out.asked("Plan")[0].last
+
+
+def lookups(*keys: str) -> list[Json]:
+    return [lookup(key) for key in keys]
+
+
+async def test_several_calls_are_made_side_by_side_and_depended_on_together(drive: Drive) -> None:
+    total = code("print(results['bins_1'], results['bins_2'], results['bins_3'])")
+    first = plan(sub("bins", calls=lookups("x", "y", "z")), sub("sum", ["bins"], call=total))
+    out = await drive(Script(plans=[first]), effort="auto", max_parallel=3)
+    assert list(out.subtasks) == ["bins_1", "bins_2", "bins_3", "sum"]
+    assert [step["wave"] for step in out.steps] == [1, 1, 1, 2]
+    assert sorted(out.world.calls) == ["x", "y", "z"]
+    assert out.state["results"]["sum"]["text"].split() == [
+        "value",
+        "of",
+        "x",
+        "value",
+        "of",
+        "y",
+        "value",
+        "of",
+        "z",
+    ]
+    assert out.kinds == ["Plan", "AnswerDraft"]
+
+
+async def test_the_worker_of_one_of_several_calls_is_told_which(drive: Drive) -> None:
+    world = World({"y": [broken()]})
+    out = await drive(
+        Script(plans=[plan(sub("bins", calls=lookups("x", "y"), description="Look up each bin."))]),
+        world,
+        effort="auto",
+    )
+    (seen,) = out.asked("ToolChoice")
+    assert 'Of this only: lookup({"key": "y", "note": null})' in seen.text
+    assert out.status == "answered"
+
+
+async def test_a_new_plan_names_the_parts_and_keeps_what_is_finished(drive: Drive) -> None:
+    part = plan(sub("bins", calls=lookups("x", "y"), description="Look up each bin."), sub("c", ["bins"]))
+    again = plan(
+        sub("bins", calls=lookups("x", "y"), description="Look up each bin."), sub("d", ["bins_1", "bins"])
+    )
+    out = await drive(Script(plans=[part, again], moves={"c": [ask_replan()]}), effort="auto")
+    assert out.subtasks == {"bins_1": "finished", "bins_2": "finished", "d": "finished"}
+    assert sorted(out.world.calls) == ["d", "x", "y"], "nothing twice"
+    prompt = out.asked("Plan")[1].text
+    assert "bins_2 [finished]" in prompt
+    assert out.state["plan"]["subtasks"][-1]["depends_on"] == ["bins_1", "bins_2"]
+
+
+async def test_an_id_that_the_parts_take_is_sent_back(drive: Drive) -> None:
+    plans = [plan(sub("a", calls=lookups("x", "y")), sub("a_2")), plan(sub("a"))]
+    out = await drive(Script(plans=plans), effort="auto")
+    assert "two subtasks have the id 'a_2'" in out.asked("Plan")[1].last

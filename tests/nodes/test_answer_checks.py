@@ -37,7 +37,7 @@ async def test_what_a_check_finds_undone_becomes_one_subtask_and_the_answer_is_w
         checked("40", check("S1")),
         moves={"mend": [call("order 7")]},
     )
-    assert out.kinds == ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]
+    assert out.kinds == ["Plan", "ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]
     assert (out.status, out.state["answer"]) == ("answered", "40")
     assert out.subtasks == {"a": "finished", "mend": "finished"}
     worker = out.asked("ToolChoice", "mend")[0].text
@@ -48,7 +48,7 @@ async def test_what_a_check_finds_undone_becomes_one_subtask_and_the_answer_is_w
     assert (record["kind"], record["n"], record["task"]) == ("checks", 1, 1)
     assert "S1" in record["reason"]
     assert out.state["plan"]["version"] == out.steps[-1]["plan_version"] == out.steps[0]["plan_version"] + 1
-    assert out.state["progress"]["replans"] == 0
+    assert out.state["progress"]["replans"] == 1
     assert out.state["progress"]["round"] == 1
 
 
@@ -80,6 +80,24 @@ async def test_a_spent_budget_leaves_nothing_to_mend_with(drive: Drive) -> None:
     assert (out.status, list(out.subtasks)) == ("budget_exhausted", ["a"])
 
 
+async def test_what_may_not_be_planned_again_is_not_mended(drive: Drive) -> None:
+    for number, switches in enumerate(({"replanning": False}, {"max_replans": 0})):
+        out = await run(drive, checked("42", UNMET, work="Look again."), thread=f"t{number}", **switches)
+        assert "work" not in out.asked("AnswerDraft")[0].schema["properties"]
+        assert (out.status, list(out.subtasks)) == ("best_effort", ["a"])
+
+
+async def test_an_answer_without_a_plan_is_mended_too(drive: Drive) -> None:
+    script = Script(
+        plans=[plan()],
+        moves={"mend": [call("order 7")]},
+        answers=[checked("42", UNMET, work="Look up order 7."), checked("40", check("S1"))],
+    )
+    out = await drive(script, task=SIGNED, effort="auto")
+    assert out.kinds == ["Plan", "AnswerDraft", "ToolChoice", "AnswerDraft"]
+    assert (out.status, out.subtasks) == ("answered", {"mend": "finished"})
+
+
 async def test_work_that_fails_leaves_a_best_effort(drive: Drive) -> None:
     world = World({"order 7": [broken("gone")]})
     moves = {"mend": [call("order 7"), ask_replan()]}
@@ -91,7 +109,7 @@ async def test_work_that_fails_leaves_a_best_effort(drive: Drive) -> None:
         world=world,
         moves=moves,
         max_attempts=1,
-        replanning=False,
+        max_replans=1,
     )
     assert (out.status, out.subtasks["mend"]) == ("best_effort", "failed")
 
@@ -178,6 +196,6 @@ async def test_a_diagnosed_plan_is_not_diagnosed_again_for_what_is_added(drive: 
         diagnoses=[diagnosis()],
         answers=[checked("42", UNMET, work="Look again."), checked("42", check("S1"))],
     )
-    out = await drive(script, effort="auto", forced_replans=(1,))
+    out = await drive(script, effort="auto", forced_replans=(1,), prospective_reflection=True)
     assert out.kinds.count("PlanDiagnosis") == 1
     assert out.kinds.count("Plan") == 1

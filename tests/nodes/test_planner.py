@@ -139,3 +139,45 @@ async def test_what_failed_is_not_planned_in_the_same_words_under_another_id(dri
     out = await drive(Script(plans=plans, moves={"a": [call("x"), call("y"), call("z")]}), world)
     assert "same words" in out.asked("Plan")[2].last
     assert out.subtasks == {"c": "finished"}
+
+
+SIGNED = "Pay it, unless the order was cancelled."
+LEFT = {"sign": "S1", "bears": "cancelled ones are left out", "handled_by": ""}
+
+
+async def test_a_plan_that_looks_after_no_sign_that_bears_is_sent_back(drive: Drive) -> None:
+    plans = [plan(sub("a"), signs=[LEFT]), plan(sub("a"), signs=[{**LEFT, "handled_by": "a"}])]
+    out = await drive(Script(plans=plans), task=SIGNED, effort="auto")
+    first, second = out.asked("Plan")
+    assert list(first.schema["properties"]) == ["signs", "subtasks"]
+    assert "no subtask looks after S1" in second.last
+    assert out.kinds.count("PlanDiagnosis") == 0
+    assert [verdict["handled_by"] for verdict in out.state["plan"]["signs"]] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "signs",
+    [[], [{**LEFT, "bears": "no"}], [{**LEFT, "handled_by": "a"}], [{**LEFT, "sign": "S7"}]],
+    ids=["without a verdict", "it does not bear", "looked after", "no such sign"],
+)
+async def test_a_plan_whose_author_passes_by_no_sign_knowingly_goes_on(
+    drive: Drive, signs: list[Json]
+) -> None:
+    out = await drive(Script(plans=[plan(sub("a"), signs=signs)]), task=SIGNED, effort="auto")
+    assert len(out.asked("Plan")) == 1
+
+
+async def test_a_sign_that_is_left_twice_is_the_reflectors(drive: Drive) -> None:
+    out = await drive(Script(plans=[plan(sub("a"), signs=[LEFT])]), task=SIGNED, effort="auto")
+    assert out.kinds[:4] == ["Plan", "Plan", "PlanDiagnosis", "ToolChoice"]
+    assert out.status == "answered"
+
+
+async def test_a_sign_may_be_looked_after_by_finished_work(drive: Drive) -> None:
+    plans = [
+        plan(sub("a"), sub("b", ["a"]), signs=[{**LEFT, "handled_by": "b"}]),
+        plan(sub("c", ["a"]), signs=[{**LEFT, "handled_by": "a"}]),
+    ]
+    out = await drive(Script(plans=plans, moves={"b": [ask_replan()]}), task=SIGNED, effort="auto")
+    assert len(out.asked("Plan")) == 2
+    assert out.subtasks == {"a": "finished", "c": "finished"}

@@ -78,7 +78,7 @@ async def test_a_sign_that_an_error_names_is_not_counted_twice(drive: Drive) -> 
 
 
 async def test_without_signs_none_is_asked_for(drive: Drive) -> None:
-    out = await run(drive, found(), task=UNSIGNED)
+    out = await run(drive, found(), task=UNSIGNED, prospective_reflection=True)
     (seen,) = out.asked("PlanDiagnosis")
     assert list(seen.schema["properties"]) == ["errors", "subtasks"]
 
@@ -106,6 +106,7 @@ async def test_errors_without_a_revised_plan_are_sent_back(drive: Drive) -> None
 
 LONG = "\n".join(f"line {n} of a long report on invoices and orders" for n in range(3_000))
 FILE = {"name": "report.txt", "data": base64.b64encode(LONG.encode()).decode()}
+SMALL = {"name": "costs.txt", "data": base64.b64encode(b"A 1, B 2").decode()}
 READS = plan(read("a"), read("b"), sub("sum", ["a", "b"]))
 
 
@@ -128,9 +129,9 @@ async def test_what_the_diagnosis_finds_then_changes_what_remains(drive: Drive) 
 @pytest.mark.parametrize(
     ("first", "given"),
     [
-        (READS, {"task": UNSIGNED}),
+        (READS, {"task": TASK, "files": [SMALL]}),
         (plan(sub("a"), sub("b", ["a"])), {"task": UNSIGNED, "files": [FILE]}),
-        (plan(read("a"), read("b")), {"task": UNSIGNED, "files": [FILE]}),
+        (plan(read("a"), read("b")), {"task": TASK, "files": [FILE]}),
     ],
     ids=["all was seen", "no reading comes first", "nothing is built on them"],
 )

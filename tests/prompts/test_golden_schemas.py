@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from forethought.models.types import ReplySpec, reply_spec
-from forethought.nodes.answer_agent import answer_spec
+from forethought.nodes.support.answer_reply import answer_spec
 from forethought.nodes.support.diagnosis import diagnosis_spec
 from forethought.nodes.support.plan_reply import plan_spec
 from forethought.prompts.debug_replies import (
@@ -59,7 +59,6 @@ TOOLS = {"read_file": READ_FILE, **ONE_TOOL}
 BEGUN: AgentState = {"progress": {"round": 1}}
 PAPER = Context(effort="paper")
 CHECKED = Context(effort="auto")
-MENDED: Any = {"kind": "checks", "task": 1}
 BARE = Context(tool_intra=False, replanning=False, foresight="off")
 BARE_FUNCTIONS = BARE.model_copy(update={"proposals": "functions"})
 SPECS: dict[str, ReplySpec[Any]] = {
@@ -71,13 +70,13 @@ SPECS: dict[str, ReplySpec[Any]] = {
     "PlanDiagnosis_signs": diagnosis_spec(("first_error",), {"look": look()}, Context(effort="auto"), TOOLS),
     "PlanRevision": reply_spec(PlanRevision),
     "Plan_calls": plan_spec(BEGUN, Context(effort="auto"), TOOLS),
-    "AnswerDraft": answer_spec({}, PAPER),
-    "AnswerDraft_no_intra": answer_spec({}, PAPER.model_copy(update={"answer_intra": False})),
-    "AnswerDraft_checks": answer_spec({}, CHECKED),
-    "AnswerDraft_last_checks": answer_spec({"replans": [MENDED]}, CHECKED),
-    "AnswerDraft_foresight": answer_spec({}, PAPER.model_copy(update={"foresight": "user"})),
+    "AnswerDraft": answer_spec(PAPER, mends=True),
+    "AnswerDraft_no_intra": answer_spec(PAPER.model_copy(update={"answer_intra": False}), mends=True),
+    "AnswerDraft_checks": answer_spec(CHECKED, mends=True),
+    "AnswerDraft_last_checks": answer_spec(CHECKED, mends=False),
+    "AnswerDraft_foresight": answer_spec(PAPER.model_copy(update={"foresight": "user"}), mends=True),
     "AnswerDraft_foresight_no_intra": answer_spec(
-        {}, PAPER.model_copy(update={"foresight": "both", "answer_intra": False})
+        PAPER.model_copy(update={"foresight": "both", "answer_intra": False}), mends=True
     ),
     "ForesightVerdict": reply_spec(ForesightVerdict),
     "LessonDraft": reply_spec(LessonDraft),

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -159,17 +157,3 @@ def test_the_listing_names_arguments_types_and_meanings(
     assert "with keyword arguments: read_file, inspect_image," in describe(box)
     assert "part: integer or null = null" in describe(box)
     assert "choices: array of string or null = null" in describe(box)
-
-
-def test_heavy_packages_are_imported_only_when_used() -> None:
-    heavy = ["trafilatura", "ddgs", "tavily", "pydantic_monty", "unstructured", "markdownify", "bs4", "lxml"]
-    heavy += ["pypdfium2", "openpyxl", "spacy", "docx", "pptx", "xlrd"]
-    code = (
-        "import sys; from forethought.settings import Settings; from forethought.tools.registry import *;"
-        "describe(toolbox(Settings()));"
-        f"print([m for m in {heavy} if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.stdout.strip(), done.stderr) == ("[]", "")

@@ -22,6 +22,7 @@ from forethought.app.threads.branches import (
     render_branches,
     render_difference,
 )
+from forethought.app.threads.cost import render_costs
 from forethought.app.threads.thread import Thread, is_debugging, read_thread
 
 Json = dict[str, Any]
@@ -37,6 +38,7 @@ class ShowOptions(CommandOptions):
 
     thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
     steps: bool = flag(help="Show whole observations, and the thread's checkpoints.", default=False)
+    cost: bool = flag(help="Show what each mechanism cost and changed instead.", default=False)
     branches: bool = flag(help="List the thread's branches instead: forks and re-runs.", default=False)
     diff: str | None = flag(
         help="Show how the thread's head differs from this branch (number or id).",
@@ -46,8 +48,8 @@ class ShowOptions(CommandOptions):
 
 def show(options: ShowOptions) -> int:
     """Show what a thread did: plan, reviews, steps, re-plans, answer and cost."""
-    if options.steps + options.branches + (options.diff is not None) > 1:
-        raise CliError("--steps, --branches and --diff each show something else: give one of them")
+    if options.steps + options.cost + options.branches + (options.diff is not None) > 1:
+        raise CliError("--steps, --cost, --branches and --diff each show something else: give one of them")
     if is_debugging(options.thread):
         from forethought.app.debug.command import show_debugging
 
@@ -68,13 +70,13 @@ async def _show(options: ShowOptions) -> int:
         else:
             values = (await thread.snapshot()).values
             result = await _read_task(thread, options.steps)
-            parts = list(_task_parts(result, values))
+            parts = [render_costs(result)] if options.cost else list(_task_parts(result, values))
     if options.as_json:
         print(to_json(result))
         return ANSWERED
     for part in parts:
         console.print(part)
-    if "status" in result:
+    if "status" in result and not options.cost:
         show_result(result, console)
     for entry in result.get("checkpoints") or []:
         line = f"{entry['checkpoint_id']}  step {entry['n']}  next: {', '.join(entry['next']) or '-'}"

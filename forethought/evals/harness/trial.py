@@ -147,6 +147,7 @@ class Trial:
             tries=attempt.tries,
             self_scores={role: list(scores) for role, scores in attempt.self_scores.items()},
             plan_errors=[list(errors) for errors in attempt.plan_errors],
+            costs=list(attempt.costs),
         )
 
     def failure(self, error: BaseException) -> Result:

@@ -27,6 +27,7 @@ from forethought.evals.types import (
 )
 from forethought.graph.agent import AgentGraph, build_agent
 from forethought.state.context import Context, models_of
+from forethought.state.cost import cost_rows
 from forethought.tools.files import FilesError
 from forethought.trajectories.own import from_state
 
@@ -190,6 +191,7 @@ def _attempt(
         tries=made.rounds,
         self_scores=made.self_scores,
         plan_errors=made.plan_errors,
+        costs=cost_rows(made.values),
     )
 
 

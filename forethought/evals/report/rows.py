@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from forethought.evals.methods.ablations import ABLATIONS, REFERENCE
+from forethought.evals.report.mechanisms import MechanismFigures, mechanism_figures
 from forethought.evals.results import Evaluation, Result, by_sample, mean_by_sample, metrics_of
 from forethought.evals.statistics import Interval, Paired, compare_paired, mean_interval, pass_curves
 
@@ -55,6 +56,8 @@ class Row:
     """(k, pass@k, pass^k), where there are several trials."""
     asked_outcome: bool
     """Whether it learned from the benchmark's own verdicts."""
+    mechanisms: Sequence[MechanismFigures] = ()
+    """What each mechanism cost and changed; of our agent and its ablations."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,15 @@ def _row(evaluation: Evaluation, method: str, summary: Summary | None) -> Row:
         if several
         else (),
         asked_outcome=any(result.asked_outcome for result in results),
+        mechanisms=mechanism_figures(results, _without(evaluation, method)),
     )
+
+
+def _without(evaluation: Evaluation, method: str) -> dict[str, list[Result]]:
+    """By mechanism, the results of the ablation that takes that one mechanism from `method`."""
+    names = [name for name in evaluation.methods if reference(name, evaluation.methods) == method]
+    switches = {name: list(ABLATIONS[name.partition(" (")[0]].switches) for name in names}
+    return {off[0]: evaluation.of(name) for name, off in switches.items() if len(off) == 1}
 
 
 def _interval(results: Sequence[Result], metric: str, seed: int) -> Interval | None:

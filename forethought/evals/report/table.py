@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forethought.evals.methods.ablations import ABLATIONS, REFERENCE
+from forethought.evals.report import mechanisms
 from forethought.evals.report.rows import Figures, Row, reference
 from forethought.evals.results import Run
 from forethought.evals.statistics import Interval, Paired
@@ -34,6 +35,7 @@ def markdown(run: Run, figures: Figures) -> str:
     """The whole report as Markdown."""
     parts = [f"# {run.title or run.benchmark}", "\n".join(notes(run, figures)), _main(figures)]
     parts += [text for text in (_metrics(figures), _groups(figures), _pass_k(figures)) if text]
+    parts += [f"{head}:\n\n{table(mechanisms.HEAD, lines)}" for head, lines in mechanism_tables(figures)]
     if figures.paired:
         lines = [f"- {paired_text(one)}" for one in figures.paired]
         parts.append("\n".join(["Compared on the same samples:", "", *lines]))
@@ -110,6 +112,18 @@ def _groups(figures: Figures) -> str:
         return ""
     head = ["group", *(row.method for row in figures.rows)]
     return table(head, [[name, *(_group(row.groups.get(name)) for row in figures.rows)] for name in names])
+
+
+def mechanism_tables(figures: Figures) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """Of each method of ours that is no ablation: a heading, and the lines of its mechanisms."""
+    return [
+        (
+            f"What each mechanism of {row.method} cost (means a trial) and changed",
+            [mechanisms.cells(one) for one in row.mechanisms],
+        )
+        for row in figures.rows
+        if row.mechanisms and row.method.partition(" (")[0] not in ABLATIONS
+    ]
 
 
 def _group(found: Interval | None) -> str:

@@ -10,8 +10,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from forethought.evals.plots import draw_all
+from forethought.evals.report import mechanisms
 from forethought.evals.report.rows import Figures, Summary, figures_of
-from forethought.evals.report.table import HEAD, cells, interval, markdown, notes, paired_text, percent
+from forethought.evals.report.table import (
+    HEAD,
+    cells,
+    interval,
+    markdown,
+    mechanism_tables,
+    notes,
+    paired_text,
+    percent,
+)
 from forethought.evals.results import Evaluation, Result, as_json_text
 from forethought.evals.types import Benchmark, Sample, Score
 from forethought.json_files import write_text
@@ -51,6 +61,8 @@ def page(evaluation: Evaluation, figures: Figures, plots: Mapping[str, Path]) ->
         figures=figures,
         metrics=list(dict.fromkeys(n for row in figures.rows for n in (*row.metrics, *row.summary))),
         groups=sorted({name for row in figures.rows for name in row.groups}),
+        mechanisms=mechanism_tables(figures),
+        mechanisms_head=mechanisms.HEAD,
         paired=[paired_text(one) for one in figures.paired],
         plots=[(caption, _inline(path)) for caption, path in plots.items()],
         methods=evaluation.methods,

@@ -12,12 +12,33 @@ import pytest
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.scripted import own_subtask
 from tests.support.model_server import Fault
+from tests.support.replies import plan
 
 Scripted = Callable[..., Any]
 KEYS = {
     "thread_id", "status", "answer", "sources", "score", "evaluation", "rounds", "stopped", "plan",
-    "plan_reviews", "steps", "replans", "skipped", "usage", "seconds",
+    "plan_reviews", "steps", "replans", "skipped", "usage", "cost", "checks", "seconds",
 }  # fmt: skip
+
+
+def test_what_needs_no_work_is_an_answer_in_one_call_and_shown_as_such(cli: Cli, scripted: Scripted) -> None:
+    script, server = scripted()
+    script.plan = lambda seen: plan(answer="Paris.")
+    done = cli("run", "What is the capital of France?", "--thread", "t1", "--set", "effort=auto")
+    assert (done.code, server.names) == (0, ["Plan"]), done.err
+    assert "Paris." in done.out
+    shown = cli("show", "t1")
+    assert "Paris." in shown.out
+    assert "Plan v" not in shown.out
+    found = cli("show", "t1", "--json").json
+    assert (found["status"], found["answer"], found["sources"], found["steps"]) == (
+        "answered",
+        "Paris.",
+        [],
+        [],
+    )
+    again = cli("run", "And of Italy?", "--thread", "t1", "--json")
+    assert (again.code, again.json["answer"], len(server.names)) == (0, "Paris.", 2), again.err
 
 
 def test_a_run_prints_its_records_in_order_and_exits_0(cli: Cli, scripted: Scripted) -> None:
@@ -161,13 +182,13 @@ def test_the_context_is_saved_with_the_thread_and_flags_override_it(cli: Cli, sc
     _, server = scripted(question="Which colour?")
     flags = ["--set", "max_steps=9", "--model", "openai:special", "--set", "answer_format=one word"]
     assert cli("run", "What is it?", "--thread", "t1", *flags).code == 4
-    assert cli("resume", "t1", "--reply", "red", "--set", "max_steps=8").code == 0
+    assert cli("resume", "t1", "--reply", "red", "--set", "max_steps=3").code == 0
     last = server.requests[-1]
     assert last.body["model"] == "special"
     assert "one word" in last.text
-    moves = [seen for seen in server.requests if seen.reply_name == "ToolChoice"]
-    assert "of 9" in moves[0].last
-    assert "of 8" in moves[-1].last
+    plans, moves = ([s for s in server.requests if s.reply_name == name] for name in ("Plan", "ToolChoice"))
+    assert "of 9" in plans[0].last
+    assert "of 3" in moves[-1].last, "a worker is told what is left where it is little"
 
 
 def test_the_address_is_saved_without_its_password(

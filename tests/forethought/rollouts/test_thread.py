@@ -14,7 +14,7 @@ from forethought.state.context import Context
 from forethought.state.history import point_of
 from tests.forethought.rollouts.conftest import Record, Recorded, exact
 from tests.support.agent import Script, subtask_of
-from tests.support.replies import answer, ask_replan, call, finish, plan, sub
+from tests.support.replies import answer, ask_replan, call, check, checked, finish, plan, sub
 
 CHAIN = plan(sub("a"), sub("b", ["a"]), sub("c", ["b"]))
 WIDE = plan(sub("a"), sub("b"), sub("c"), sub("d", ["a", "b", "c"]))
@@ -108,6 +108,33 @@ async def test_only_what_follows_the_fork_is_run_and_sees_the_guidance(
     assert (continuation.kept, run.answer, after["answer"]) == (kept, "second", "second")
     assert [item.number for item in run.steps] == list(range(1, len(run.steps) + 1))
     assert (continuation.status, continuation.usage["calls"]) == ("answered", len(kinds))
+
+
+@pytest.mark.parametrize(
+    ("step", "module", "kinds"),
+    [
+        (2, "action", ["ToolChoice", "AnswerDraft"]),
+        (1, "action", ["ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]),
+        (2, "planning", ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]),
+        (3, "action", ["AnswerDraft"]),
+    ],
+    ids=["its own step", "before it", "its plan", "the answer"],
+)
+async def test_a_mended_run_is_forked_before_or_after_its_mending(
+    record: Record, step: int, module: Any, kinds: list[str]
+) -> None:
+    unmet = checked("weak", check("the year", "no"), work="look at the year")
+
+    def answers(seen: Any) -> Any:
+        return unmet if "work" in seen.schema["properties"] else checked("mended")
+
+    out = await record(Script(plans=[plan(sub("a"))], answers=answers), effort="auto")
+    continuation = await (await out.rollouts()).from_step(step, module, ["mind it"])
+    assert out.kinds == kinds
+    assert (continuation.status, continuation.trajectory.answer) == ("answered", "mended")
+    state = await out.state()
+    assert [item["kind"] for item in state["replans"]] == ["checks"]
+    assert state["progress"]["planned_at"] == [0, 1]
 
 
 async def test_steps_that_ran_side_by_side_are_run_again_together(record: Record) -> None:

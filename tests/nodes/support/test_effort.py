@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from forethought.nodes.support.effort import RULES
 from forethought.state.context import Context, Mechanism
 from forethought.tools.base import Observation
 from tests.support.agent import Drive, Driven, Script, World, broken
-from tests.support.replies import plan, sub
+from tests.support.replies import ask_replan, plan, sub
 
 DOCS = Path(__file__).parents[3] / "docs" / "effort.md"
 
@@ -80,30 +81,104 @@ async def test_a_plan_is_evaluated_by_its_author_only_where_no_reflector_examine
 
 
 READING = plan(reading("a"))
+BUILT_UPON = plan(reading("a"), sub("b", ["a"]))
+SIGNED = "Pay it, unless the order was cancelled."
+LONG = "\n".join(f"line {n} of a long report on costs" for n in range(3_000))
+PARTLY_SEEN = {
+    "task": "the task",
+    "files": [{"name": "report.txt", "data": base64.b64encode(LONG.encode()).decode()}],
+}
+SEEN = {"task": "the task", "files": [{"name": "costs.txt", "data": base64.b64encode(b"A 1, B 2").decode()}]}
+ONLY_READS = "the plan only reads, and nothing follows from it"
+SHORT = "a short plan: a wrong step costs no more than an examination"
+ALL_SEEN = "all was seen, and the plan looks after each sign that bears"
 
 
-async def test_one_reading_is_not_examined(drive: Drive) -> None:
-    out = await drive(Script(plans=[READING]), effort="auto")
+def on_sign(bears: str, handled_by: str = "", sign: str = "S1") -> Any:
+    """The verdict of a plan's author."""
+    return {"sign": sign, "bears": bears, "handled_by": handled_by}
+
+
+async def examined(drive: Drive, *plans: Any, task: Any, **switches: Any) -> Driven:
+    out: Driven = await drive(
+        Script(plans=plans), task=task, **{"effort": "auto", "context_tokens": 16_000, **switches}
+    )
+    return out
+
+
+@pytest.mark.parametrize("first", [READING, plan(reading("a"), reading("b"))], ids=["one", "several"])
+async def test_a_plan_that_only_reads_is_not_examined(drive: Drive, first: Any) -> None:
+    out = await examined(drive, first, task=PARTLY_SEEN)
     assert "PlanDiagnosis" not in out.kinds
-    assert ("prospective_reflection", "one reading, and nothing follows from it") in skips(out)
+    assert ("prospective_reflection", ONLY_READS) in skips(out)
 
 
 @pytest.mark.parametrize(
     ("first", "task"),
     [
-        (plan(reading("a"), sub("b", ["a"])), "the task"),
-        (plan(sub("a", call={"tool": "python", "arguments": {"code": "1 + 1"}})), "the task"),
-        (plan(sub("a")), "the task"),
-        (READING, "Pay it, unless the order was cancelled."),
+        (BUILT_UPON, PARTLY_SEEN),
+        (plan(sub("a", call={"tool": "python", "arguments": {"code": "1 + 1"}})), PARTLY_SEEN),
+        (plan(sub("a")), PARTLY_SEEN),
+        (READING, SIGNED),
     ],
     ids=["built upon", "computes", "leaves the call to its worker", "has a sign"],
 )
 async def test_what_more_than_a_reading_can_follow_from_is_examined(
-    drive: Drive, first: Any, task: str
+    drive: Drive, first: Any, task: Any
 ) -> None:
-    out = await drive(Script(plans=[first]), task=task, effort="auto")
+    out = await examined(drive, first, task=task)
     assert "PlanDiagnosis" in out.kinds
     assert not skipped(out, "prospective_reflection")
+
+
+@pytest.mark.parametrize(
+    ("task", "signs"),
+    [
+        ("the task", []),
+        (SIGNED, [on_sign("cancelled ones are left out", "a")]),
+        (SIGNED, [on_sign("no")]),
+    ],
+    ids=["no sign", "looked after", "does not bear"],
+)
+async def test_a_plan_that_looks_after_all_there_is_is_not_examined(
+    drive: Drive, task: str, signs: Any
+) -> None:
+    few = plan(sub("a"), sub("b", ["a"]), signs=signs)
+    many = plan(sub("a"), *(sub(key, ["a"]) for key in "bcd"), signs=signs)
+    short = await examined(drive, few, task=task)
+    seen = await examined(drive, many, task={**SEEN, "task": task}, thread="seen")
+    for out, why in ((short, SHORT), (seen, ALL_SEEN)):
+        assert "PlanDiagnosis" not in out.kinds
+        assert ("prospective_reflection", why) in skips(out)
+    unseen = await examined(drive, many, task=task, thread="unseen")
+    assert "PlanDiagnosis" in unseen.kinds
+
+
+@pytest.mark.parametrize(
+    ("task", "signs", "switches"),
+    [
+        (PARTLY_SEEN, [], {}),
+        (SIGNED, [], {}),
+        (SIGNED, [on_sign("no", sign="S9")], {}),
+        (SIGNED, [on_sign("cancelled ones are left out", "nobody")], {}),
+        ("the task", [], {"prospective_reflection": True}),
+    ],
+    ids=["unseen", "no verdict", "another sign's verdict", "not looked after", "switched on"],
+)
+async def test_what_may_have_been_passed_by_is_examined(
+    drive: Drive, task: Any, signs: Any, switches: Any
+) -> None:
+    out = await examined(drive, plan(sub("a"), sub("b", ["a"]), signs=signs), task=task, **switches)
+    assert "PlanDiagnosis" in out.kinds
+
+
+async def test_a_new_plan_is_examined_by_the_same_rules(drive: Drive) -> None:
+    heeded = [on_sign("cancelled ones are left out", "c")]
+    plans = plan(sub("a"), sub("b", ["a"])), plan(sub("c"), sub("d", ["c"]), signs=heeded)
+    script = Script(plans=plans, moves={"b": [ask_replan()]})
+    out = await drive(script, task=SIGNED, effort="auto")
+    assert out.kinds.count("PlanDiagnosis") == 1
+    assert skips(out).count(("prospective_reflection", SHORT)) == 1
 
 
 async def test_a_move_is_evaluated_where_it_may_compute_or_follows_a_failure(drive: Drive) -> None:

@@ -58,7 +58,7 @@ def test_a_dozen_steps_are_whole_and_then_all_but_the_newest_are_short_at_once()
     assert (short, numbers(whole)) == ("", list(range(1, MOST + 1)))
     short, whole = own_steps(steps(MOST + 1), READER)
     assert numbers(whole) == list(range(MOST + 2 - NEWEST, MOST + 2))
-    assert short.startswith('step 1 thought 1 lookup({"bin": 1}): Record 1.')
+    assert short.startswith('step 1 (thought 1) lookup({"bin": 1}): Record 1.')
     assert whole[-1]["text"].startswith(
         'thought: thought 13\nmove: lookup({"bin": 13})\nobserved: Record 13.'
     )
@@ -103,11 +103,9 @@ def test_the_newest_is_whole_and_all_fit_their_share_of_the_window(
 def test_a_gist_is_what_bears_on_the_query() -> None:
     text = steps(1, 10_000)[0]["observation"]
     assert gist(text, "units bin holds", len(text)) == text
-    short = gist(text, "units bin holds", 200)
-    assert short.startswith("Record 1.\n")
-    assert "Bin 1 holds 7 units." in short
-    assert "[...]" in short
-    assert extent(short) <= 210
+    assert gist(text, "units bin holds", 200) == f"Record 1.\n{RECORD}Bin 1 holds 7 units."
+    assert gist(text, "pears", 20) == "Record 1."
+    assert extent(gist("x" * 5_000, "pears", 300)) <= 300
 
 
 async def test_a_worker_of_many_calls_sees_its_first_ones_in_short(drive: Drive) -> None:
@@ -117,4 +115,5 @@ async def test_a_worker_of_many_calls_sees_its_first_ones_in_short(drive: Drive)
     assert "<steps>" not in texts[MOST]
     assert "# Your successful steps since" in texts[MOST + 1]
     block = texts[MOST + 1].split("<steps>\n")[1].split("\n</steps>")[0]
+    assert block.endswith("\n[The same call shows what is missing.]")
     assert [f"value of k{n}" in block for n in (0, 1, MOST - NEWEST)] == [True] * 3

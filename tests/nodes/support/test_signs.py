@@ -260,9 +260,9 @@ def test_any_text_has_few_short_signs_and_always_the_same(text: str, unit: str, 
 
 
 @pytest.mark.parametrize(
-    "text", ["1" * 200_000, "a" * 200_000, "*" * 200_000, " (=" * 70_000, "[a]\n" * 50_000, '"a' * 90_000]
+    "text", ["1" * 60_000, "a" * 60_000, "*" * 60_000, " (=" * 20_000, "[a]\n" * 15_000, '"a' * 30_000]
 )
 def test_no_text_takes_long(text: str) -> None:
     began = time.perf_counter()
     document_signs("f", Document((Section(text), Section(f"| a | b |\n| --- | --- |\n| {text} | 1 |"))))
-    assert time.perf_counter() - began < 5
+    assert time.perf_counter() - began < 2

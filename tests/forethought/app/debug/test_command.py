@@ -83,14 +83,14 @@ def test_the_thread_is_run_again_as_it_was_run_and_the_debugger_has_its_own_mode
     cli: Cli, debugging: Start
 ) -> None:
     _, server = debugging()
-    calls = failed_run(cli, server, "--set", "max_steps=7")
+    calls = failed_run(cli, server, "--set", "max_steps=3")
     own = ("--model", "openai:other", "--set", "max_parallel=2")
     done = cli("debug", "t1", "--expect", "42", "--rerun", *own)
     assert done.code == 0, done.err
     models = [(seen.reply_name, seen.body["model"]) for seen in server.requests[calls:]]
     assert {model for name, model in models if name in {"StepLabels", "CriticalError"}} == {"other"}
     assert {model for name, model in models if name in {"ToolChoice", "AnswerDraft"}} == {"scripted"}
-    assert "of 7" in next(seen.last for seen in server.requests[calls:] if seen.reply_name == "ToolChoice")
+    assert "of 3" in next(seen.last for seen in server.requests[calls:] if seen.reply_name == "ToolChoice")
 
 
 def test_what_was_labelled_is_not_labelled_again(cli: Cli, debugging: Start) -> None:

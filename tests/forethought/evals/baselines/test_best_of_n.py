@@ -7,7 +7,7 @@ from forethought.evals.baselines.state import Try
 from forethought.evals.registry import method
 from forethought.evals.types import Budget
 from tests.support.evaluating import Bureau, Replies, SafeEpisode, done, move
-from tests.support.model_server import Answer, SeenRequest
+from tests.support.model_server import Answer, Reply, SeenRequest
 
 
 def tried(number: int, answer: str) -> Try:
@@ -68,11 +68,8 @@ async def test_each_try_has_its_part_of_the_calls(bureau: Bureau) -> None:
 
 
 async def test_it_samples_until_the_budget_is_spent(bureau: Bureau) -> None:
-    replies = Replies({"ReactMove": [done("41"), done("42")], "Selection": [{"reasoning": "", "choice": 2}]})
-    budget = Budget(max_tokens=20_000)
-    out = await bureau.work(method("best-of-n-budget"), replies, budget=budget)
-    used = out.attempt.usage["input_tokens"] + out.attempt.usage["output_tokens"]
-    assert out.attempt.tries > 3
-    assert 0.8 * budget.max_tokens < used <= budget.max_tokens
-    assert out.attempt.answer == "42"
+    moves = [Reply(done(text), prompt_tokens=2_000, completion_tokens=0) for text in ("41", "42")]
+    replies = Replies({"ReactMove": moves, "Selection": [{"reasoning": "", "choice": 2}]})
+    out = await bureau.work(method("best-of-n-budget"), replies, budget=Budget(max_tokens=13_000))
+    assert (out.attempt.answer, out.attempt.tries) == ("42", 5), "2,000 tokens a try, and no answer for 3,000"
     assert "This is try 5 (seed 7)" in out.asked("ReactMove")[4].last

@@ -6,6 +6,7 @@ from forethought.evals.registry import method
 from forethought.evals.types import Budget
 from forethought.tools.base import make_tool
 from tests.support.evaluating import Bureau, Replies, SafeEpisode, done, move
+from tests.support.exchange import Reply
 
 
 def weigh(thing: str) -> str:
@@ -62,10 +63,9 @@ async def test_in_a_world_a_draft_is_a_try_from_the_beginning(bureau: Bureau) ->
 
 
 async def test_it_may_go_on_until_the_budget_is_spent_though_the_draft_is_good(bureau: Bureau) -> None:
-    feedback = {"feedback": "It is right.", "good": True}
-    replies = Replies({"ReactMove": [done(str(n)) for n in range(99)], "DraftFeedback": [feedback]})
-    budget = Budget(max_tokens=30_000)
-    out = await bureau.work(method("self-refine-budget"), replies, budget=budget)
-    used = out.attempt.usage["input_tokens"] + out.attempt.usage["output_tokens"]
-    assert out.attempt.tries > 4
-    assert 0.7 * budget.max_tokens < used <= 1.1 * budget.max_tokens
+    feedback = Reply({"feedback": "It is right.", "good": True}, prompt_tokens=1_000, completion_tokens=0)
+    drafts = [Reply(done(str(n)), prompt_tokens=1_000, completion_tokens=0) for n in range(9)]
+    replies = Replies({"ReactMove": drafts, "DraftFeedback": [feedback]})
+    out = await bureau.work(method("self-refine-budget"), replies, budget=Budget(max_tokens=13_000))
+    assert out.attempt.tries == 6
+    assert (await bureau.work(method("self-refine"), replies)).attempt.tries == 1

@@ -21,6 +21,7 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import set_config_context
 from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 
@@ -69,8 +70,14 @@ def _without_secrets(node: Callable[..., Awaitable[Any]]) -> Callable[..., Await
 
 
 class _InlineCondition(RunnableLambda[Any, Any]):
+    """Asked without LangChain's callbacks, which take longer than the condition."""
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        with set_config_context(config or {}) as context:
+            return context.run(self.func, input)
+
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        return self.invoke(input, config, **kwargs)
+        return self.invoke(input, config)
 
 
 def inline_condition(condition: Callable[[Any], Any]) -> RunnableLambda[Any, Any]:

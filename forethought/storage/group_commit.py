@@ -1,8 +1,12 @@
 """LangGraph's SQLite checkpointer, whose writes are committed in groups.
 
-Its own makes seven trips to the connection's thread and two commits for each step of a run. Here a write is
-one trip, and those that come together, from one run or many, share it and its commit. A write still returns
-only when it is on disk.
+Its own makes seven trips to the connection's thread and two commits for each step of a run. Here those that
+come together, from one run or many, share a trip and a commit.
+
+A write returns when it is on disk, but for what a task that came to its end leaves: LangGraph writes the
+checkpoint behind it next, waiting for the task's writes first. These return at once, share the checkpoint's
+commit, and are on disk no later than it, or after a moment where it does not come yet. What goes wrong with
+them is raised by the thread's next write. Whatever else ends a run (an error, an interrupt) is waited for.
 """
 
 from __future__ import annotations
@@ -34,16 +38,18 @@ _WRITES = (
     "(thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value) VALUES "
 )
 _WRITE = "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_MOMENT_S = 0.005
 
 
 @dataclass(frozen=True)
 class _Insert:
     """A statement that waits for its group."""
 
+    thread_id: str
     query: str
     values: Sequence[Any]
-    kept: asyncio.Future[None]
-    """Done when it is on disk."""
+    kept: asyncio.Future[None] | None
+    """Done when it is on disk; None: nobody waits for it."""
 
 
 class GroupCommitSaver(AsyncSqliteSaver):
@@ -53,6 +59,16 @@ class GroupCommitSaver(AsyncSqliteSaver):
         super().__init__(conn, **kwargs)
         self._waiting: list[_Insert] = []
         self._writer: asyncio.Task[None] | None = None
+        self._failed: dict[str, Exception] = {}
+        """What went wrong, by thread, with a write for which nobody waited."""
+
+    async def flush(self) -> None:
+        """Return when all is on disk. Raises what went wrong with it and was not raised yet."""
+        self._begin()
+        if self._writer is not None:
+            await self._writer
+        if self._failed:
+            raise self._failed.popitem()[1]
 
     async def aput(
         self,
@@ -66,6 +82,7 @@ class GroupCommitSaver(AsyncSqliteSaver):
         names = {"thread_id": options["thread_id"], "checkpoint_ns": options["checkpoint_ns"]}
         described = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False)
         await self._insert(
+            str(names["thread_id"]),
             _CHECKPOINT,
             [
                 str(names["thread_id"]),
@@ -90,17 +107,33 @@ class GroupCommitSaver(AsyncSqliteSaver):
         for at, (channel, value) in enumerate(writes):
             values += [*names, task_id, task_path, WRITES_IDX_MAP.get(channel, at), channel]
             values += self.serde.dumps_typed(value)
-        again = all(channel in WRITES_IDX_MAP for channel, _ in writes)
-        query = _WRITES.format("REPLACE" if again else "IGNORE") + ", ".join([_WRITE] * len(writes))
-        await self._insert(query, values)
+        special = [channel in WRITES_IDX_MAP for channel, _ in writes]
+        query = _WRITES.format("REPLACE" if all(special) else "IGNORE") + ", ".join([_WRITE] * len(writes))
+        # Only LangGraph gives a path: that of the task whose writes they are.
+        await self._insert(names[0], query, values, followed=bool(task_path) and not any(special))
 
-    async def _insert(self, query: str, values: Sequence[Any]) -> None:
+    async def _insert(
+        self, thread_id: str, query: str, values: Sequence[Any], *, followed: bool = False
+    ) -> None:
+        """Write it, or have it written in a moment if it is `followed` by a checkpoint."""
         await self.setup()
-        kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Insert(query, values, kept))
-        if self._writer is None:
-            self._writer = asyncio.create_task(self._write())
+        if thread_id in self._failed:
+            raise self._failed.pop(thread_id)
+        loop = asyncio.get_running_loop()
+        if followed:
+            self._waiting.append(_Insert(thread_id, query, values, None))
+            loop.call_later(_MOMENT_S, self._begin)
+            return
+        kept: asyncio.Future[None] = loop.create_future()
+        self._waiting.append(_Insert(thread_id, query, values, kept))
+        self._begin()
         await kept
+        if thread_id in self._failed:
+            raise self._failed.pop(thread_id)
+
+    def _begin(self) -> None:
+        if self._waiting and self._writer is None:
+            self._writer = asyncio.create_task(self._write())
 
     async def _write(self) -> None:
         """Write whatever waits, group by group."""
@@ -110,14 +143,19 @@ class GroupCommitSaver(AsyncSqliteSaver):
                     group, self._waiting = self._waiting, []
                     errors = await self._commit(group)
                 for insert, error in zip(group, errors, strict=True):
-                    if insert.kept.done():  # whoever waited was cancelled
-                        continue
-                    if error is None:
-                        insert.kept.set_result(None)
-                    else:
-                        insert.kept.set_exception(error)
+                    self._settle(insert, error)
         finally:
             self._writer = None
+
+    def _settle(self, insert: _Insert, error: Exception | None) -> None:
+        if insert.kept is None:
+            if error is not None:
+                self._failed[insert.thread_id] = error
+        elif not insert.kept.done():  # else whoever waited was cancelled
+            if error is None:
+                insert.kept.set_result(None)
+            else:
+                insert.kept.set_exception(error)
 
     async def _commit(self, group: Sequence[_Insert]) -> Sequence[Exception | None]:
         """What went wrong with each."""

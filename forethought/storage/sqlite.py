@@ -68,7 +68,10 @@ async def open_sqlite_threads(
         saver = SqliteThreads(connection, path, cipher)
         await set_up(saver, saver.setup, create=create)
         saver.is_setup = True
-        yield saver
+        try:
+            yield saver
+        finally:
+            await saver.flush()
 
 
 @asynccontextmanager

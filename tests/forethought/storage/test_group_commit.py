@@ -1,4 +1,4 @@
-"""Writes to SQLite that share a commit: each is on disk when it returns, and stands or falls alone."""
+"""Writes to SQLite that share a commit: each is on disk when it returns, or with the checkpoint behind it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.base import ERROR, INTERRUPT, empty_checkpoint
 
 from forethought.storage import open_threads
 from forethought.storage.address import file_address
@@ -89,3 +90,71 @@ async def test_what_a_transaction_of_the_connection_does_is_never_half_committed
         await asyncio.gather(write(saver, "b"), saver.adelete_thread("a"), write(saver, "c"))
         assert len(begun) == 2
     assert kept(path) == [("b", 2), ("c", 2)]
+
+
+async def end(saver: ThreadSaver, thread_id: str, writes: Any = None) -> None:
+    """Write what a task left that came to its end, as LangGraph does."""
+    await saver.aput_writes(head(thread_id), writes or [("task", "a"), ("usage", {})], "task", "~path")
+
+
+def checkpoint(thread_id: str) -> Any:
+    """What `aput` takes, for the checkpoint behind `head`."""
+    return (
+        head(thread_id),
+        {**empty_checkpoint(), "id": "2"},
+        {"source": "loop", "step": 1, "parents": {}},
+        {},
+    )
+
+
+async def test_a_task_and_the_checkpoint_behind_it_share_a_commit(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    async with open_threads(file_address(path)) as saver:
+        begun = await trace_commits(saver)
+        await end(saver, "a")
+        assert kept(path) == []
+        await saver.aput(*checkpoint("a"))
+        assert kept(path) == [("a", 2)]
+        assert len(begun) == 1
+
+
+async def test_a_task_whose_siblings_are_at_work_is_on_disk_in_a_moment(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    async with open_threads(file_address(path)) as saver:
+        await end(saver, "a")
+        for _ in range(1000):
+            if kept(path):
+                break
+            await asyncio.sleep(0.01)
+        assert kept(path) == [("a", 2)]
+
+
+@pytest.mark.parametrize("channel", [ERROR, INTERRUPT])
+async def test_what_ends_a_run_is_waited_for(tmp_path: Path, channel: str) -> None:
+    path = tmp_path / "t.sqlite"
+    async with open_threads(file_address(path)) as saver:
+        await end(saver, "a")
+        await end(saver, "b", [(channel, "why")])
+        assert kept(path) == [("a", 2), ("b", 1)]
+
+
+async def test_the_end_of_the_connection_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    async with open_threads(file_address(path)) as saver:
+        await end(saver, "a")
+    assert kept(path) == [("a", 2)]
+
+
+async def test_a_task_that_could_not_be_written_fails_its_checkpoint_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    async with open_threads(file_address(path)) as saver:
+        await saver.aput_writes(head("a"), [("task", "a")], object(), "~path")  # type: ignore[arg-type]
+        await saver.aput(*checkpoint("b"))
+        with pytest.raises(sqlite3.ProgrammingError):
+            await saver.aput(*checkpoint("a"))
+        await end(saver, "a")
+    assert kept(path) == [("a", 2)]
+    async with open_threads(file_address(path)) as saver:
+        await saver.aput_writes(head("a"), [("task", "a")], object(), "~path")  # type: ignore[arg-type]
+        with pytest.raises(sqlite3.ProgrammingError):
+            await saver.flush()  # type: ignore[attr-defined]

@@ -26,9 +26,9 @@ async def http_client() -> Any:
 
 async def _until_loop_ends(loop: asyncio.AbstractEventLoop) -> AsyncGenerator[Any, None]:
     """A client, once: an event loop that ends closes its asynchronous generators, and so the client."""
-    import openai
+    from forethought.models.pools import PooledClient
 
-    client = openai.DefaultAsyncHttpxClient()
+    client = PooledClient()
     try:
         yield client
     finally:

@@ -215,10 +215,10 @@ def test_a_wait_for_the_model_is_shown(cli: Cli, scripted: Scripted, monkeypatch
 def test_a_full_disk_during_a_run_keeps_what_was_done(
     cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+    from forethought.storage.group_commit import GroupCommitSaver
 
     scripted()
-    put, left = AsyncSqliteSaver.aput, [6]
+    put, left = GroupCommitSaver.aput, [6]
 
     async def full(self: Any, *given: Any) -> Any:
         left[0] -= 1
@@ -227,7 +227,7 @@ def test_a_full_disk_during_a_run_keeps_what_was_done(
         return await put(self, *given)
 
     with monkeypatch.context() as patched:
-        patched.setattr(AsyncSqliteSaver, "aput", full)
+        patched.setattr(GroupCommitSaver, "aput", full)
         done = cli("run", "What is 40 + 2?", "--thread", "t1", "--json")
     assert done.code == 1
     assert done.json["status"] == "failed"

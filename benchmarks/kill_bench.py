@@ -134,6 +134,7 @@ class Bench:
             THREAD: name,
             "FORETHOUGHT_BASE_URL": self.url,
             "FORETHOUGHT_MODEL": "openai:scripted",
+            "FORETHOUGHT_EFFORT": "paper",  # with revisions, so that there are more places to be killed at
             "FORETHOUGHT_DATA_DIR": str(self.folder / "data"),
             "FORETHOUGHT_TOOLS": "benchmarks.kill_world",
             AT: f"{kill.kind} {kill.effect}" if kill and kill.effect else "",

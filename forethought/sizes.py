@@ -41,7 +41,7 @@ MOST_INSPECTED = 120_000
 
 def extent(text: str) -> int:
     """What `text` takes of a share: its bytes in UTF-8, of which a token has about as many in any script."""
-    return len(text.encode(errors="replace"))
+    return len(text) if text.isascii() else len(text.encode(errors="replace"))
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ class Context(BaseModel):
     max_attempts: int = Field(
         3, ge=1, le=10, description="Failed attempts of a subtask before a new plan is due."
     )
-    max_parallel: int = Field(4, ge=1, le=32, description="Subtasks side by side.")
+    max_parallel: int = Field(16, ge=1, le=32, description="Subtasks side by side.")
     forced_replans: tuple[Annotated[int, Field(ge=1)], ...] | None = Field(
         None,
         max_length=20,

@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import dataclass
 
-from forethought.models.allowance import Allowance, tokens_of, total
+from forethought.models.allowance import Allowance, tokens_of
 from forethought.models.types import Usage
 from forethought.nodes.support.prompt_text import trajectory
 from forethought.sizes import ANSWER_TOKENS, BYTES_PER_TOKEN, extent
@@ -39,10 +39,10 @@ class Spent:
 def spent(state: AgentState, now: Usage | None = None) -> Spent:
     """Sums over the task, with `now`, which the state does not hold yet. Its seconds are apart: they take a
     walk through all steps."""
-    usage, progress = total(*state.get("usage", {}).values(), now or {}), state.get("progress", {})
+    usages, progress = [*state.get("usage", {}).values(), now or {}], state.get("progress", {})
     moves = progress.get("n", 0) - progress.get("base_n", 0)
     calls = moves - sum(not is_call(step) for step in _steps(state))
-    return Spent(moves, calls, tokens_of(usage), usage["usd"])
+    return Spent(moves, calls, sum(map(tokens_of, usages)), sum(usage.get("usd", 0.0) for usage in usages))
 
 
 def _steps(state: AgentState) -> list[Step]:
@@ -63,13 +63,16 @@ def active_seconds(state: AgentState) -> float:
 
 def reserve_tokens(state: AgentState, context: Context) -> int:
     """Tokens kept back for the answer: a share of the budget, or more where the steps seen are long."""
-    share = int(_ANSWER_SHARE * (context.max_tokens or 0))
-    return max(share, ANSWER_TOKENS + _seen_tokens(state, context))
+    return _reserve(_seen_tokens(state, context), context)
+
+
+def _reserve(seen_tokens: int, context: Context) -> int:
+    return max(int(_ANSWER_SHARE * (context.max_tokens or 0)), ANSWER_TOKENS + seen_tokens)
 
 
 def _seen_tokens(state: AgentState, context: Context) -> int:
     """What task and steps take in the answer's prompt, by their length."""
-    steps = sum(extent(f"{step['observation']}{step['arguments']}") for step in trajectory(state))
+    steps = sum(extent(step["observation"]) + extent(str(step["arguments"])) for step in trajectory(state))
     earlier = extent(str(state.get("progress", {}).get("earlier") or ""))
     shown = min(steps, context.sizes.answer) + min(earlier, context.sizes.written)
     return (shown + extent(state.get("task", ""))) // BYTES_PER_TOKEN
@@ -148,8 +151,9 @@ def wave_width(state: AgentState, context: Context) -> Width:
     widths = [Width(context.max_parallel, ""), Width(context.max_steps - used.calls, "steps")]
     widths.append(Width(context.most_moves - used.moves, "moves"))
     if context.max_tokens is not None:
-        left = context.max_tokens - used.tokens - reserve_tokens(state, context)
-        each = max(tokens_of(step), 1) + _seen_tokens(state, context) // max(len(trajectory(state)), 1)
+        seen = _seen_tokens(state, context)
+        left = context.max_tokens - used.tokens - _reserve(seen, context)
+        each = max(tokens_of(step), 1) + seen // max(len(trajectory(state)), 1)
         widths.append(Width(left // each, "tokens"))
     if context.max_usd is not None and step["usd"]:
         left_usd = context.max_usd * (1 - _ANSWER_SHARE) - used.usd
@@ -161,10 +165,10 @@ def wave_width(state: AgentState, context: Context) -> Width:
 def _step_cost(state: AgentState) -> Usage:
     """What a step is taken to cost: the mean of those seen, else of a call; `usd` is 0 where unknown."""
     known = [step["usage"] for step in _steps(state) if tokens_of(step["usage"])]
-    sums = total(*known) if known else total(*state.get("usage", {}).values())
-    count = len(known) or sums["calls"] or 1
-    tokens = max(tokens_of(sums) // count, 0 if known else _FIRST_STEP_TOKENS)
-    return Usage(input_tokens=tokens, usd=sums["usd"] / count)
+    usages = known or list(state.get("usage", {}).values())
+    count = len(known) or sum(usage.get("calls", 0) for usage in usages) or 1
+    tokens = max(sum(map(tokens_of, usages)) // count, 0 if known else _FIRST_STEP_TOKENS)
+    return Usage(input_tokens=tokens, usd=sum(usage.get("usd", 0.0) for usage in usages) / count)
 
 
 def scarce_text(state: AgentState, context: Context) -> str:

@@ -263,6 +263,6 @@ def test_any_text_has_few_short_signs_and_always_the_same(text: str, unit: str, 
     "text", ["1" * 60_000, "a" * 60_000, "*" * 60_000, " (=" * 20_000, "[a]\n" * 15_000, '"a' * 30_000]
 )
 def test_no_text_takes_long(text: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     document_signs("f", Document((Section(text), Section(f"| a | b |\n| --- | --- |\n| {text} | 1 |"))))
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2

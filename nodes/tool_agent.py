@@ -104,12 +104,13 @@ def _planned_call(state: AgentState, subtask: Subtask, services: Services) -> To
     arguments = drop_nulls(call["arguments"], json_schema(tool.arguments))
     if check_arguments(tool, arguments) or earlier_failure(tool, arguments, state):
         return None
+    finishes = call.get("finishes", True)
     return ToolChoice(
         action="call",
         tool=tool.name,
         arguments=arguments,
-        finishes=True,
-        expected=subtask["expected"],
+        finishes=finishes,
+        expected=subtask["expected"] if finishes else "",  # what the result should look like
     )
 
 

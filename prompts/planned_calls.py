@@ -40,10 +40,11 @@ def _calls(tools: Mapping[str, Tool]) -> list[Json]:
 
 
 def _with_calls(subtask: Json, calls: list[Json]) -> Json:
-    """A subtask with its `calls`, after what they may rest on."""
+    """A subtask with its `calls`, after what they may rest on, and whether one finishes it."""
     fields: Json = {}
     for name, schema in subtask["properties"].items():
         fields[name] = schema
         if name == "depends_on":
             fields["calls"] = {"type": "array", "items": {"anyOf": calls}}
+            fields["finishes"] = {"type": "boolean"}
     return closed(fields)

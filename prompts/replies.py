@@ -104,21 +104,24 @@ def _calls(value: Any) -> list[Any]:
 
 
 class PlannedSubtask(Reply):
-    """A subtask as a model writes it, or a person who edits the state's. The schema of `calls` depends on the
-    tools (`prompts.planned_calls`)."""
+    """A subtask as a model writes it, or a person who edits the state's. The schema of `calls` and `finishes`
+    depends on the tools (`prompts.planned_calls`)."""
 
     id: str = Field(min_length=1)
     description: str = Field(min_length=1)
     depends_on: ListOf[str] = Field(default_factory=list)
     calls: SkipJsonSchema[Annotated[list[PlannedCall], BeforeValidator(_calls)]] = Field(default_factory=list)
+    finishes: SkipJsonSchema[Annotated[bool, _or(True)]] = True
+    """Whether what a call returns is the result; else a worker goes on from it."""
     expected: Text = ""
 
     @model_validator(mode="before")
     @classmethod
     def _from_state(cls, value: Any) -> Any:
         """The plan in force holds one call a subtask."""
-        has_one = isinstance(value, dict) and value.get("call") and not value.get("calls")
-        return {**value, "calls": [value["call"]]} if has_one else value
+        if isinstance(value, dict) and (call := value.get("call")) and not value.get("calls"):
+            return {**value, "calls": [call], "finishes": call.get("finishes", True)}
+        return value
 
 
 class SignVerdict(Reply):

@@ -79,7 +79,10 @@ def _subtasks(prompt: str, task: Task, calls: bool) -> list[Json]:
 def _subtask(key: str, what: str, after: list[str], *bins: str) -> Json:
     """A planned subtask; each bin that is known already makes a planned call."""
     calls = [{"tool": "look_up", "arguments": {"bin": bin}} for bin in bins]
-    return {"id": key, "description": what, "depends_on": after, "expected": "the stock", "calls": calls}
+    return {"id": key, "description": what, "depends_on": after, "expected": "the stock"} | {
+        "calls": calls,
+        "finishes": True,
+    }
 
 
 def _move(prompt: str, task: Task) -> Json:

@@ -45,10 +45,12 @@ class FileRef(TypedDict, total=False):
 
 
 class Call(TypedDict):
-    """A call of a tool."""
+    """A call that a subtask begins with."""
 
     tool: str
     arguments: Json
+    finishes: NotRequired[bool]
+    """Whether what it returns is the subtask's result (default); else a worker goes on from it."""
 
 
 class Subtask(TypedDict):

@@ -76,8 +76,10 @@ def _only_words_changed(moment: Moment) -> bool:
 
 
 def _moves_lightly(moment: Moment) -> bool:
-    """Of a subtask that only reads, in which nothing has failed or surprised."""
-    if moment.subtask is None or not is_reading(moment.subtask, moment.tools):
+    """Of a subtask that only reads, or where no tool does more, before any failure or surprise."""
+    if moment.subtask is None:
+        return False
+    if not (is_reading(moment.subtask, moment.tools) or all(map(_reads, moment.tools.values()))):
         return False
     steps = [step for step in trajectory(moment.state) if step["subtask"] == moment.subtask["id"]]
     return all(step["ok"] and step["surprise"] == "none" and "foresight" not in step for step in steps)
@@ -144,9 +146,12 @@ def is_reading(subtask: Subtask, tools: Mapping[str, Tool]) -> bool:
     left to its worker may compute."""
     call = subtask.get("call")
     tool = tools.get(call["tool"]) if call else None
-    if tool is None or tool.runs_code or tool.asks_person or subtask["depends_on"]:
-        return False
-    return tool.effect == "read" or tool.address is not None
+    return tool is not None and _reads(tool) and not subtask["depends_on"]
+
+
+def _reads(tool: Tool) -> bool:
+    """Whether a tool reads or looks up, and does nothing else."""
+    return not (tool.runs_code or tool.asks_person) and (tool.effect == "read" or tool.address is not None)
 
 
 def _all_seen(state: AgentState) -> bool:

@@ -160,8 +160,10 @@ def join_plan(
 
 def _call(subtask: PlannedSubtask) -> Call | None:
     """The one call of an expanded subtask."""
-    calls = [Call(tool=call.tool, arguments=call.arguments) for call in subtask.calls]
-    return calls[0] if calls else None
+    if not subtask.calls:
+        return None
+    call = subtask.calls[0]
+    return {"tool": call.tool, "arguments": call.arguments, "finishes": subtask.finishes}
 
 
 def plan_update(plan: Plan) -> dict[str, Any]:

@@ -37,6 +37,16 @@ async def test_a_planned_call_asks_no_model(drive: Drive) -> None:
     assert out.status == "answered"
 
 
+async def test_a_planned_call_that_does_not_finish_is_gone_on_from(drive: Drive) -> None:
+    first = sub("a", call=lookup("x"), expected='what holds "the end"') | {"finishes": False}
+    out = await drive(Script(plans=[plan(first)], moves={"a": [call("y")]}), effort="auto")
+    (asked,) = out.asked("ToolChoice")
+    assert "value of x" in asked.last
+    assert out.world.calls == ["x", "y"]
+    assert [(step["ok"], step["finished"]) for step in out.steps] == [(True, False), (True, True)]
+    assert out.state["results"]["a"]["text"] == "value of y"
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -24,7 +24,7 @@ from tests.prompts.test_golden_prompts import CASES as GOLDEN_CASES
 from tests.prompts.test_golden_schemas import SPECS
 from tests.support.model_server import Fault, ModelServer
 
-SUBTASK = "id description depends_on < calls expected"
+SUBTASK = "id description depends_on < calls < finishes expected"
 VERDICT = "sign < bears < handled_by"
 PATTERN = "case run text"
 QUOTE = "run step quote"

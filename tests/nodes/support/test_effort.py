@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
-from forethought.nodes.support.effort import RULES
+from forethought.nodes.support.effort import RULES, Moment, why_skipped
 from forethought.state.context import Context, Mechanism
 from forethought.tools.base import Observation
+from forethought.tools.python import PYTHON
+from forethought.tools.read_file import READ_FILE
+from forethought.tools.web_search import WEB_SEARCH
 from tests.support.agent import Drive, Driven, Script, World, broken
 from tests.support.replies import ask_replan, plan, sub
 
@@ -192,6 +195,17 @@ async def test_a_move_is_evaluated_where_it_may_compute_or_follows_a_failure(dri
     assert [why for name, why in skips(out) if name == "tool_intra"] == [
         "the subtask only reads, and nothing failed or surprised in it"
     ]
+
+
+def test_where_no_tool_does_more_than_read_moves_are_not_evaluated() -> None:
+    reads = {"read_file": READ_FILE, "web_search": WEB_SEARCH}
+    subtask: Any = {"id": "a", "depends_on": ["b"], "call": None}
+
+    def why(tools: Any) -> str:
+        return why_skipped("tool_intra", Moment({}, Context(effort="auto"), tools, subtask))
+
+    assert why(reads) == "the subtask only reads, and nothing failed or surprised in it"
+    assert why({**reads, "python": PYTHON}) == ""
 
 
 async def test_an_answer_with_checks_is_not_scored_as_well(drive: Drive) -> None:

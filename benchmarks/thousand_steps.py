@@ -115,7 +115,12 @@ async def measure(steps: int, at: set[int], folder: Path) -> tuple[list[Mark], d
     model, marks, times = Model(), list[Mark](), list[float]()
     path = folder / "threads.sqlite"
     context = Context(
-        max_steps=steps, max_tokens=MAX_TOKENS, max_rounds=20, replanning=False, approve_tools="never"
+        max_steps=steps,
+        max_tokens=MAX_TOKENS,
+        max_rounds=20,
+        max_parallel=4,
+        replanning=False,
+        approve_tools="never",
     )
     config: Any = {"configurable": {"thread_id": "t"}}
     async with open_threads(file_address(path), None) as saver:

@@ -104,7 +104,7 @@ async def test_a_call_that_changes_something_is_left_to_a_worker_who_evaluates_i
 
     plans = [plan(sub("w", call={"tool": "note", "arguments": {"text": "dear diary"}}))]
     given = {"task": "note it", "files": [NOTES]}
-    moves = {"w": [call(tool="note", text="dear diary", key=None, note=None)]}
+    moves = {"w": [call(tool="note", text="dear diary")]}
     script, tools = Script(plans=plans, moves=moves), [make_tool(note, effect="write")]
     out = await drive(script, task=given, tools=tools, effort="auto")
     offered = out.asked("Plan")[0].schema["properties"]["subtasks"]["items"]["properties"]["calls"]["items"]

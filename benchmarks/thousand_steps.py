@@ -123,7 +123,7 @@ async def measure(steps: int, at: set[int], folder: Path) -> tuple[list[Mark], d
         approve_tools="never",
     )
     config: Any = {"configurable": {"thread_id": "t"}}
-    async with open_threads(file_address(path), None) as saver:
+    async with open_threads(file_address(path), None) as saver, saver.claim("t"):
         graph = build_agent(
             tools=[make_tool(look_up)],
             settings=Settings(data_dir=folder),

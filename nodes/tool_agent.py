@@ -59,7 +59,7 @@ async def tool_agent(
     turn = await services.turn(runtime)
     state = read_state(config, WAVE_CHANNELS)
     subtask, skipped = subtask_of(state, dispatch["subtask"]), dict[str, Any]()
-    planned = _planned_call(state, subtask, services)
+    planned = None if turn.context.tool_intra else _planned_call(state, subtask, services)
     if planned:
         revised, sources = Revised(best=planned), list[str]()
     else:
@@ -99,7 +99,7 @@ def _planned_call(state: AgentState, subtask: Subtask, services: Services) -> To
     if not call or begun or state.get("guidance", []) != plan.get("guidance", []):
         return None
     tool = services.offered(state).get(call["tool"])
-    if tool is None:
+    if tool is None or not tool.only_fetches:
         return None
     arguments = drop_nulls(call["arguments"], json_schema(tool.arguments))
     if check_arguments(tool, arguments) or earlier_failure(tool, arguments, state):

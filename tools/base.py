@@ -150,6 +150,11 @@ class Tool:
         return one_line(self.summary or first, _BRIEF)
 
     @property
+    def only_fetches(self) -> bool:
+        """Whether it changes nothing, and sends nothing out but an address."""
+        return self.effect == "read" or (self.effect == "egress" and self.address is not None)
+
+    @property
     def repeatable(self) -> bool:
         """Whether a call may be made again when nobody knows how far it came: it changes nothing. What is
         sent out changes nothing where the tool says that it may be sent twice."""

@@ -3,10 +3,11 @@
 Its own makes seven trips to the connection's thread and two commits for each step of a run. Here those that
 come together, from one run or many, share a trip and a commit.
 
-A write returns when it is on disk, but for what a task that came to its end leaves: LangGraph writes the
-checkpoint behind it next, waiting for the task's writes first. These return at once, share the checkpoint's
-commit, and are on disk no later than it, or after a moment where it does not come yet. What goes wrong with
-them is raised by the thread's next write. Whatever else ends a run (an error, an interrupt) is waited for.
+A write returns when it is on disk, except what a finished task of a claimed thread leaves: LangGraph writes
+the checkpoint behind it next. These writes return at once and share the checkpoint's commit. They are on disk
+after a moment, and no later than the checkpoint, the next read and the end of the claim. Where one is lost,
+all that the thread writes behind it fails, up to and with the next checkpoint; without one, the claim's end
+raises the error. Whatever else ends a run (an error, an interrupt) is waited for.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +26,7 @@ from langgraph.checkpoint.base import (
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
+    CheckpointTuple,
     get_checkpoint_metadata,
 )
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -38,6 +41,7 @@ _WRITES = (
     "(thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value) VALUES "
 )
 _WRITE = "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_NOTHING = "SELECT 1"
 _MOMENT_S = 0.005
 
 
@@ -59,16 +63,30 @@ class GroupCommitSaver(AsyncSqliteSaver):
         super().__init__(conn, **kwargs)
         self._waiting: list[_Insert] = []
         self._writer: asyncio.Task[None] | None = None
-        self._failed: dict[str, Exception] = {}
-        """What went wrong, by thread, with a write for which nobody waited."""
+        self._deferring: set[str] = set()
+        """The threads with writes for which nobody waits."""
+        self._lost: dict[str, Exception] = {}
+        """What went wrong, by thread, with such a write: until a checkpoint raises it or a claim begins."""
 
-    async def flush(self) -> None:
-        """Return when all is on disk. Raises what went wrong with it and was not raised yet."""
-        self._begin()
-        if self._writer is not None:
-            await self._writer
-        if self._failed:
-            raise self._failed.popitem()[1]
+    @asynccontextmanager
+    async def deferring(self, thread_id: str) -> AsyncIterator[None]:
+        """Let a thread's writes wait for its checkpoints. Raises, at the end, why one was lost."""
+        self._lost.pop(thread_id, None)
+        self._deferring.add(thread_id)
+        try:
+            yield
+        finally:
+            self._deferring.discard(thread_id)
+            error = await self._flush(thread_id)
+        if error is not None:
+            raise error
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """See BaseCheckpointSaver: with all that was written before."""
+        thread_id = str(config["configurable"]["thread_id"])
+        if thread_id in self._deferring:
+            await self._flush(thread_id)
+        return await super().aget_tuple(config)
 
     async def aput(
         self,
@@ -81,18 +99,20 @@ class GroupCommitSaver(AsyncSqliteSaver):
         options = config["configurable"]
         names = {"thread_id": options["thread_id"], "checkpoint_ns": options["checkpoint_ns"]}
         described = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False)
-        await self._insert(
-            str(names["thread_id"]),
-            _CHECKPOINT,
-            [
-                str(names["thread_id"]),
-                names["checkpoint_ns"],
-                checkpoint["id"],
-                options.get("checkpoint_id"),
-                *self.serde.dumps_typed(checkpoint),
-                described.encode("utf-8", "ignore"),
-            ],
-        )
+        thread_id = str(names["thread_id"])
+        values = [
+            thread_id,
+            names["checkpoint_ns"],
+            checkpoint["id"],
+            options.get("checkpoint_id"),
+            *self.serde.dumps_typed(checkpoint),
+            described.encode("utf-8", "ignore"),
+        ]
+        try:
+            await self._insert(thread_id, _CHECKPOINT, values)
+        except Exception:
+            self._lost.pop(thread_id, None)
+            raise
         return {"configurable": {**names, "checkpoint_id": checkpoint["id"]}}
 
     async def aput_writes(
@@ -117,10 +137,8 @@ class GroupCommitSaver(AsyncSqliteSaver):
     ) -> None:
         """Write it, or have it written in a moment if it is `followed` by a checkpoint."""
         await self.setup()
-        if thread_id in self._failed:
-            raise self._failed.pop(thread_id)
         loop = asyncio.get_running_loop()
-        if followed:
+        if followed and thread_id in self._deferring:
             self._waiting.append(_Insert(thread_id, query, values, None))
             loop.call_later(_MOMENT_S, self._begin)
             return
@@ -128,8 +146,14 @@ class GroupCommitSaver(AsyncSqliteSaver):
         self._waiting.append(_Insert(thread_id, query, values, kept))
         self._begin()
         await kept
-        if thread_id in self._failed:
-            raise self._failed.pop(thread_id)
+
+    async def _flush(self, thread_id: str) -> Exception | None:
+        """Return when all of a thread is on disk; what went wrong with it."""
+        try:
+            await self._insert(thread_id, _NOTHING, ())  # behind all of the thread's, in order
+        except Exception as error:
+            return error
+        return None
 
     def _begin(self) -> None:
         if self._waiting and self._writer is None:
@@ -150,7 +174,7 @@ class GroupCommitSaver(AsyncSqliteSaver):
     def _settle(self, insert: _Insert, error: Exception | None) -> None:
         if insert.kept is None:
             if error is not None:
-                self._failed[insert.thread_id] = error
+                self._lost[insert.thread_id] = error
         elif not insert.kept.done():  # else whoever waited was cancelled
             if error is None:
                 insert.kept.set_result(None)
@@ -159,24 +183,38 @@ class GroupCommitSaver(AsyncSqliteSaver):
 
     async def _commit(self, group: Sequence[_Insert]) -> Sequence[Exception | None]:
         """What went wrong with each."""
+        lost = dict(self._lost)
         try:
             connection: Any = self.conn  # the way to its thread is private to aiosqlite
             errors: list[Exception | None] = await connection._execute(
-                lambda: _commit(connection._conn, group)
+                lambda: _commit(connection._conn, group, lost)
             )
             return errors
         except Exception as error:
             return [error] * len(group)
 
 
-def _commit(connection: sqlite3.Connection, group: Sequence[_Insert]) -> list[Exception | None]:
-    """Write a group; what went wrong with each. Where one fails, each is tried by itself."""
+def _commit(
+    connection: sqlite3.Connection, group: Sequence[_Insert], failed: dict[str, Exception]
+) -> list[Exception | None]:
+    """Write a group; what went wrong with each. A thread in which one has `failed` fails from there on."""
+    if not failed and _write_all(connection, group) is None:
+        return [None] * len(group)
+    errors = []
+    for insert in group:
+        error = failed.get(insert.thread_id) or _write_all(connection, [insert])
+        if error is not None:
+            failed[insert.thread_id] = error
+        errors.append(error)
+    return errors
+
+
+def _write_all(connection: sqlite3.Connection, group: Sequence[_Insert]) -> Exception | None:
+    """Write all in one transaction, or none; what went wrong."""
     try:
         with connection:
             for insert in group:
                 connection.execute(insert.query, insert.values)
-        return [None] * len(group)
     except Exception as error:
-        if len(group) == 1:
-            return [error]
-        return [_commit(connection, [insert])[0] for insert in group]
+        return error
+    return None

@@ -32,6 +32,12 @@ class SqliteThreads(ThreadSaver, GroupCommitSaver):
         super().__init__(connection, serde=thread_serializer(cipher))
         self.path, self.shown, self.cipher, self.locks = path, str(path), cipher, FileLocks(path)
 
+    @asynccontextmanager
+    async def claim(self, thread_id: str) -> AsyncIterator[None]:
+        """See ThreadSaver: all is on disk when it ends. Raises sqlite3.Error for a write that was lost."""
+        async with super().claim(thread_id), self.deferring(thread_id):
+            yield
+
     async def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """See ThreadSaver."""
         async with self.lock:
@@ -68,10 +74,7 @@ async def open_sqlite_threads(
         saver = SqliteThreads(connection, path, cipher)
         await set_up(saver, saver.setup, create=create)
         saver.is_setup = True
-        try:
-            yield saver
-        finally:
-            await saver.flush()
+        yield saver
 
 
 @asynccontextmanager

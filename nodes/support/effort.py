@@ -57,14 +57,17 @@ def _only_reads(moment: Moment) -> bool:
 
 
 def _is_short(moment: Moment) -> bool:
-    """Of a plan of few subtasks, where there is no file, and its author went through every sign."""
+    """Of a plan of few subtasks, where there is no file, no tool changes anything, and its author went
+    through every sign."""
     few = len(open_subtasks(moment.state.get("plan", {}))) <= SHORT_PLAN
-    return few and not moment.state.get("files") and _heeds_signs(moment)
+    harmless = all(tool.only_fetches for tool in moment.tools.values())
+    return few and harmless and not moment.state.get("files") and _heeds_signs(moment)
 
 
 def _was_seen(moment: Moment) -> bool:
     """Whether every file was seen whole, and the plan's author went through every sign."""
-    return _all_seen(moment.state) and _heeds_signs(moment)
+    unlisted = moment.state.get("look", {}).get("more_signs", 0)
+    return all_seen(moment.state) and not unlisted and _heeds_signs(moment)
 
 
 def _heeds_signs(moment: Moment) -> bool:
@@ -90,7 +93,7 @@ def _answers_with_checks(moment: Moment) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("plan_intra", "the reflector examines plans", _is_examined),
+    Rule("plan_intra", "whether a plan is examined is up to the reflector", _is_examined),
     Rule("prospective_reflection", "the plan only reads, and nothing follows from it", _only_reads),
     Rule("prospective_reflection", "a short plan: a wrong step costs no more than an examination", _is_short),
     Rule("prospective_reflection", "all was seen, and the plan looks after each sign that bears", _was_seen),
@@ -115,7 +118,7 @@ def first_readings(moment: Moment) -> list[str]:
     pending = open_subtasks(moment.state.get("plan", {}))
     if moment.context.effort != "auto" or moment.context.wants("prospective_reflection") is False:
         return []
-    if _all_seen(moment.state):
+    if all_seen(moment.state):
         return []
     first = [subtask["id"] for subtask in pending if is_reading(subtask, moment.tools)]
     return first if len(first) < len(pending) else []
@@ -151,10 +154,10 @@ def is_reading(subtask: Subtask, tools: Mapping[str, Tool]) -> bool:
 
 def _reads(tool: Tool) -> bool:
     """Whether a tool reads or looks up, and does nothing else."""
-    return not (tool.runs_code or tool.asks_person) and (tool.effect == "read" or tool.address is not None)
+    return tool.only_fetches and not (tool.runs_code or tool.asks_person)
 
 
-def _all_seen(state: AgentState) -> bool:
+def all_seen(state: AgentState) -> bool:
     """Whether the first look showed files, and all of them whole."""
     look = state.get("look")
     return bool(

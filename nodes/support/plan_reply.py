@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from forethought.models.types import ReplySpec, reply_spec, without
+from forethought.nodes.support.effort import all_seen
 from forethought.nodes.support.intra_reflection import unscored_spec
 from forethought.nodes.support.plans import plan_problem
 from forethought.nodes.support.prompt_text import trajectory
@@ -35,10 +36,11 @@ def plan_fields(state: AgentState, context: Context) -> set[str]:
 
 
 def _may_answer(state: AgentState, context: Context) -> bool:
-    """Whether the planner may answer itself: on the first plan of a task, unless a file has signs, the answer
-    is scored or the person's reply to it foreseen."""
+    """Whether the planner may answer itself: on the first plan of a task, unless a file has signs or was not
+    seen whole, the answer is scored or the person's reply to it foreseen."""
     is_first = not state.get("plan") and not trajectory(state) and state["progress"]["round"] == 1
     is_plain = all(sign["origin"] == "user" for sign in state.get("look", {}).get("signs", ()))
+    is_plain = is_plain and (not state.get("files") or all_seen(state))
     return is_first and is_plain and not context.foresees_user and not context.wants("answer_intra")
 
 
@@ -71,8 +73,7 @@ def plan_checker(state: AgentState, context: Context) -> Callable[[Plan], str | 
         )
         if problem or said or not reply.subtasks:
             return problem
-        ids = {*(subtask.id for subtask in reply.subtasks), *results}
-        said.extend(number(verdict) for verdict in unheeded(reply.signs, state, ids))
+        said.extend(number(verdict) for verdict in unheeded(reply.signs, state, handlers(reply, state)))
         return (
             f"no subtask looks after {', '.join(said)}, which by your words bears on the task"
             if said

@@ -50,8 +50,11 @@ def plan_problem(
 
 
 def callable_tools(state: AgentState, services: Services, context: Context) -> dict[str, Tool]:
-    """The tools whose calls a plan may carry: none in the paper's order, where workers choose each."""
-    return {} if context.effort == "paper" else services.offered(state)
+    """The tools whose calls a plan may carry: none in the paper's order, where workers choose each, and none
+    that changes something, whose calls a worker evaluates."""
+    if context.effort == "paper":
+        return {}
+    return {name: tool for name, tool in services.offered(state).items() if tool.only_fetches}
 
 
 def _listed(names: Collection[str]) -> str:
@@ -149,7 +152,8 @@ def join_plan(
             "id": renamed.get(subtask.id, subtask.id),
             "description": subtask.description,
             "depends_on": list(dict.fromkeys(renamed.get(key, key) for key in subtask.depends_on)),
-            "call": _call(subtask),
+            # A program that speaks of results by an id that has changed would take another subtask's.
+            "call": None if renamed.keys() & set(subtask.depends_on) else _call(subtask),
             "expected": subtask.expected,
             "status": "pending",
         }

@@ -11,7 +11,12 @@ from forethought.prompts.replies import SignVerdict
 from forethought.state.agent import AgentState
 
 Json = dict[str, Any]
-_NO = re.compile(r"(no|none|not at all)?\s*([.,:;(–-]|$)", re.IGNORECASE)
+_NO = re.compile(
+    r"\W*$|(?:no|none|nein|n/?a|not at all)\s*(?:[.,:;(–-]|$)|no (?:effect|bearing|impact|influence)\b"
+    r"|(?:it )?(?:is )?(?:not (?:relevant|applicable)|irrelevant)"
+    r"|(?:it )?does(?:n't| not) (?:bear|apply|matter)",
+    re.IGNORECASE,
+)
 
 
 def signs_text(state: AgentState) -> str:
@@ -27,7 +32,8 @@ def sign_lines(state: AgentState) -> dict[str, str]:
 
 def number(verdict: SignVerdict) -> str:
     """The number of the verdict's sign: 'S1'."""
-    return verdict.sign.partition(" ")[0]
+    digits = re.search(r"\d+", verdict.sign)
+    return f"S{digits[0]}" if digits else verdict.sign
 
 
 def unheeded(verdicts: Iterable[SignVerdict], state: AgentState, ids: Collection[str]) -> list[SignVerdict]:

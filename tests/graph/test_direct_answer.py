@@ -75,6 +75,12 @@ WITH_SIGNS = {
 }
 
 
+PICTURE = {
+    "task": "What is it?",
+    "files": [{"name": "a.bin", "data": base64.b64encode(b"\x00\x01").decode()}],
+}
+
+
 async def test_an_answer_may_come_with_verdicts_on_the_conditions_of_the_task(drive: Drive) -> None:
     verdict = {"sign": "S1", "bears": "cancelled ones are left out", "handled_by": ""}
     out = await drive(Script(plans=[plan(answer="12", signs=[verdict])]), task=SIGNED, effort="auto")
@@ -85,11 +91,18 @@ async def test_an_answer_may_come_with_verdicts_on_the_conditions_of_the_task(dr
     ("task", "switches"),
     [
         (WITH_SIGNS, {}),
+        (PICTURE, {}),
         ("the task", {"foresight": "user"}),
         ("the task", {"answer_intra": True}),
         ("the task", {"effort": "paper"}),
     ],
-    ids=["signs of a file", "the person's reply is foreseen", "answers are scored", "the paper's order"],
+    ids=[
+        "signs of a file",
+        "a file that cannot be shown",
+        "the person's reply is foreseen",
+        "answers are scored",
+        "the paper's order",
+    ],
 )
 async def test_where_an_answer_is_to_be_checked_the_planner_does_not_give_it(
     drive: Drive, task: Any, switches: Any

@@ -90,7 +90,7 @@ async def test_a_planned_program_sees_the_results_of_others(drive: Drive) -> Non
     assert out.state["results"]["c"]["text"] == str(len("value of x") + 42)
 
 
-async def test_a_planned_call_that_changes_something_is_asked_about(drive: Drive) -> None:
+async def test_a_call_that_changes_something_is_left_to_a_worker_who_evaluates_it(drive: Drive) -> None:
     written = []
 
     def note(text: str) -> str:
@@ -104,7 +104,11 @@ async def test_a_planned_call_that_changes_something_is_asked_about(drive: Drive
 
     plans = [plan(sub("w", call={"tool": "note", "arguments": {"text": "dear diary"}}))]
     given = {"task": "note it", "files": [NOTES]}
-    out = await drive(Script(plans=plans), task=given, tools=[make_tool(note, effect="write")], effort="auto")
+    moves = {"w": [call(tool="note", text="dear diary")]}
+    script, tools = Script(plans=plans, moves=moves), [make_tool(note, effect="write")]
+    out = await drive(script, task=given, tools=tools, effort="auto")
+    offered = out.asked("Plan")[0].schema["properties"]["subtasks"]["items"]["properties"]["calls"]["items"]
+    assert ["note"] not in [item["properties"]["tool"]["enum"] for item in offered["anyOf"]]
     (asked,) = await out.waiting()
     assert (asked["kind"], asked["tool"], asked["arguments"]) == ("tool", "note", {"text": "dear diary"})
     assert asked["influence"] == [{"origin": "file:notes.txt", "steps": []}]
@@ -112,7 +116,12 @@ async def test_a_planned_call_that_changes_something_is_asked_about(drive: Drive
     await out.reply("approve")
     assert written == ["dear diary"]
     assert out.steps[0]["approval"] == "approved"
-    assert out.asked("ToolChoice") == []
+    assert "defects" in out.asked("ToolChoice")[0].schema["properties"]
+
+
+async def test_a_switch_that_wants_moves_evaluated_leaves_planned_calls_to_workers(drive: Drive) -> None:
+    out = await drive(Script(plans=[plan(sub("a", call=lookup("x")))]), effort="auto", tool_intra=True)
+    assert "defects" in out.asked("ToolChoice", "a")[0].schema["properties"]
 
 
 async def test_a_call_that_failed_is_not_planned_again(drive: Drive) -> None:

@@ -45,7 +45,10 @@ async def opened(url: str, look_up: LookUp, options: Options) -> Plays:
             async def play(task: Task) -> str:
                 context = Context(max_steps=task.k + 5, max_tokens=10**8, **options)
                 config: Any = {"configurable": {"thread_id": f"{task.run}"}}
-                state = await graph.ainvoke({"task": task.text}, config, context=context, durability="sync")
+                async with saver.claim(f"{task.run}"):
+                    state = await graph.ainvoke(
+                        {"task": task.text}, config, context=context, durability="sync"
+                    )
                 if state["status"] != "answered":
                     return f"{state['status']}: {state['messages'][-1].content}"
                 return str(state["answer"])

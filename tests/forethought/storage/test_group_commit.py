@@ -1,9 +1,11 @@
-"""Writes to SQLite that share a commit: each is on disk when it returns, or with the checkpoint behind it."""
+"""Writes to SQLite that share a commit: on disk when they return, or with the checkpoint behind them."""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from langgraph.checkpoint.base import ERROR, INTERRUPT, empty_checkpoint
 from forethought.storage import open_threads
 from forethought.storage.address import file_address
 from forethought.storage.saver import ThreadSaver
+from tests.forethought.storage.conftest import echo_graph
 
 
 def head(thread_id: str) -> Any:
@@ -109,7 +112,7 @@ def checkpoint(thread_id: str) -> Any:
 
 async def test_a_task_and_the_checkpoint_behind_it_share_a_commit(tmp_path: Path) -> None:
     path = tmp_path / "t.sqlite"
-    async with open_threads(file_address(path)) as saver:
+    async with open_threads(file_address(path)) as saver, saver.claim("a"):
         begun = await trace_commits(saver)
         await end(saver, "a")
         assert kept(path) == []
@@ -120,7 +123,7 @@ async def test_a_task_and_the_checkpoint_behind_it_share_a_commit(tmp_path: Path
 
 async def test_a_task_whose_siblings_are_at_work_is_on_disk_in_a_moment(tmp_path: Path) -> None:
     path = tmp_path / "t.sqlite"
-    async with open_threads(file_address(path)) as saver:
+    async with open_threads(file_address(path)) as saver, saver.claim("a"):
         await end(saver, "a")
         for _ in range(1000):
             if kept(path):
@@ -132,29 +135,129 @@ async def test_a_task_whose_siblings_are_at_work_is_on_disk_in_a_moment(tmp_path
 @pytest.mark.parametrize("channel", [ERROR, INTERRUPT])
 async def test_what_ends_a_run_is_waited_for(tmp_path: Path, channel: str) -> None:
     path = tmp_path / "t.sqlite"
-    async with open_threads(file_address(path)) as saver:
+    async with open_threads(file_address(path)) as saver, saver.claim("a"), saver.claim("b"):
         await end(saver, "a")
         await end(saver, "b", [(channel, "why")])
         assert kept(path) == [("a", 2), ("b", 1)]
 
 
-async def test_the_end_of_the_connection_loses_nothing(tmp_path: Path) -> None:
+async def test_what_no_claim_protects_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "t.sqlite"
     async with open_threads(file_address(path)) as saver:
         await end(saver, "a")
-    assert kept(path) == [("a", 2)]
+        assert kept(path) == [("a", 2)]
 
 
-async def test_a_task_that_could_not_be_written_fails_its_checkpoint_and_no_other(tmp_path: Path) -> None:
+async def test_a_thread_is_on_disk_when_its_claim_ends_or_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "t.sqlite"
     async with open_threads(file_address(path)) as saver:
-        await saver.aput_writes(head("a"), [("task", "a")], object(), "~path")  # type: ignore[arg-type]
-        await saver.aput(*checkpoint("b"))
-        with pytest.raises(sqlite3.ProgrammingError):
+        async with saver.claim("a"):
+            await end(saver, "a", [("task", "a")])
+            await saver.aget_tuple(head("a"))
+            assert kept(path) == [("a", 1)]
+            await saver.aput_writes(head("a"), [("usage", {})], "another", "~path")
+        assert kept(path) == [("a", 2)]
+
+
+REFUSED = "trajectory"
+
+
+@asynccontextmanager
+async def refusing(path: Path, threads: str = "") -> AsyncIterator[ThreadSaver]:
+    """Threads, `threads` of them claimed, whose database refuses the writes to the channel REFUSED."""
+    async with open_threads(file_address(path)) as saver, AsyncExitStack() as stack:
+        refuse(path)
+        for name in threads:
+            await stack.enter_async_context(saver.claim(name))
+        yield saver
+
+
+def refuse(path: Path, channel: str = REFUSED) -> None:
+    change(
+        path,
+        f"CREATE TRIGGER refusal BEFORE INSERT ON writes WHEN NEW.channel = '{channel}' "
+        "BEGIN SELECT RAISE(ABORT, 'refused'); END",
+    )
+
+
+def change(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(statement)
+        other.commit()
+
+
+def checkpoints(path: Path) -> list[str]:
+    """The threads that have a checkpoint."""
+    with closing(sqlite3.connect(path)) as other:
+        return [name for (name,) in other.execute("SELECT DISTINCT thread_id FROM checkpoints ORDER BY 1")]
+
+
+@pytest.mark.parametrize("pause_s", [0, 0.05], ids=["in one group", "in a later one"])
+async def test_no_checkpoint_is_committed_without_the_writes_before_it(
+    tmp_path: Path, pause_s: float
+) -> None:
+    path = tmp_path / "t.sqlite"
+    async with refusing(path, "ab") as saver:
+        await end(saver, "a", [(REFUSED, "a step")])
+        await end(saver, "b")
+        await asyncio.sleep(pause_s)
+        both = (saver.aput(*checkpoint(name)) for name in "ab")
+        done = await asyncio.gather(*both, return_exceptions=True)
+        assert [type(result) for result in done] == [sqlite3.IntegrityError, dict]
+        assert (checkpoints(path), kept(path)) == (["b"], [("b", 2)])
+        change(path, "DROP TRIGGER refusal")
+        await end(saver, "a", [(REFUSED, "a step")])
+        await saver.aput(*checkpoint("a"))
+    assert (checkpoints(path), kept(path)) == (["a", "b"], [("a", 1), ("b", 2)])
+
+
+async def test_another_write_does_not_take_the_error_from_the_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    async with refusing(path, "a") as saver:
+        await end(saver, "a", [(REFUSED, "a step")])
+        with pytest.raises(sqlite3.IntegrityError):
+            await write(saver, "a", "a sibling")
+        with pytest.raises(sqlite3.IntegrityError):
             await saver.aput(*checkpoint("a"))
-        await end(saver, "a")
-    assert kept(path) == [("a", 2)]
-    async with open_threads(file_address(path)) as saver:
-        await saver.aput_writes(head("a"), [("task", "a")], object(), "~path")  # type: ignore[arg-type]
-        with pytest.raises(sqlite3.ProgrammingError):
-            await saver.flush()  # type: ignore[attr-defined]
+    assert checkpoints(path) == []
+
+
+async def test_a_run_whose_step_was_lost_resumes_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    config: Any = {"configurable": {"thread_id": "a"}}
+    async with open_threads(file_address(path)) as saver, saver.claim("a"):
+        refuse(path, "answer")
+        with pytest.raises(sqlite3.IntegrityError, match="refused"):
+            await echo_graph(saver).ainvoke({"task": "a task"}, config, durability="sync")
+        change(path, "DROP TRIGGER refusal")
+        assert (await echo_graph(saver).aget_state(config)).next == ("note",)
+        assert (await echo_graph(saver).ainvoke(None, config))["answer"] == "echo of a task"
+
+
+async def test_each_claim_raises_its_own_threads_error(tmp_path: Path) -> None:
+    async with refusing(tmp_path / "t.sqlite") as saver:
+
+        async def claimed(name: str, channel: str = REFUSED) -> None:
+            async with saver.claim(name):
+                await end(saver, name, [(channel, "a step")])
+
+        each = (claimed("a"), claimed("b"), claimed("c", "task"))
+        done = await asyncio.gather(*each, return_exceptions=True)
+    assert [type(result) for result in done] == [sqlite3.IntegrityError] * 2 + [type(None)]
+
+
+async def test_a_lost_write_hides_no_other_error_and_ends_with_its_claim(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    async with refusing(path) as saver:
+
+        async def stopped() -> None:
+            async with saver.claim("a"):
+                await end(saver, "a", [(REFUSED, "a step")])
+                raise ValueError("the real one")
+
+        with pytest.raises(ValueError, match="the real one"):
+            await stopped()
+        async with saver.claim("a"):
+            await end(saver, "a")
+            await saver.aput(*checkpoint("a"))
+    assert (checkpoints(path), kept(path)) == (["a"], [("a", 2)])

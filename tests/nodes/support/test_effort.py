@@ -11,7 +11,7 @@ import pytest
 
 from forethought.nodes.support.effort import RULES, Moment, why_skipped
 from forethought.state.context import Context, Mechanism
-from forethought.tools.base import Observation
+from forethought.tools.base import Observation, make_tool
 from forethought.tools.python import PYTHON
 from forethought.tools.read_file import READ_FILE
 from forethought.tools.web_search import WEB_SEARCH
@@ -154,6 +154,29 @@ async def test_a_plan_that_looks_after_all_there_is_is_not_examined(
         assert ("prospective_reflection", why) in skips(out)
     unseen = await examined(drive, many, task=task, thread="unseen")
     assert "PlanDiagnosis" in unseen.kinds
+
+
+async def test_a_short_plan_is_examined_where_a_tool_changes_something(drive: Drive) -> None:
+    def order(article: str) -> str:
+        """Order an article.
+
+        Args:
+            article: Its number.
+        """
+        return f"{article} ordered"
+
+    out = await drive(Script(plans=[plan(sub("a"))]), effort="auto", tools=[make_tool(order, effect="write")])
+    assert "PlanDiagnosis" in out.kinds
+
+
+async def test_signs_that_are_not_even_listed_have_been_seen_by_nobody(drive: Drive) -> None:
+    kinds = ("excludes", "cancelled", "corrected", "supersedes", "estimate")
+    text = "\n\n".join(f"The {kind} list {n}." for kind in kinds for n in range(5))
+    files = [{"name": "rules.txt", "data": base64.b64encode(text.encode()).decode()}]
+    signs = [on_sign("no", sign=f"S{n}") for n in range(1, 13)]
+    out = await examined(drive, plan(sub("a"), signs=signs), task={"task": "Hello", "files": files})
+    assert out.state["look"]["more_signs"] == 13
+    assert "PlanDiagnosis" in out.kinds
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,24 @@ def test_a_different_subtask_under_a_finished_id_is_renamed_and_dependencies_fol
     assert [(s["id"], s["depends_on"]) for s in joined] == [("a", []), ("a_2", []), ("b", ["a_2"])]
 
 
+def test_a_program_for_a_result_whose_id_has_changed_is_left_to_its_worker() -> None:
+    old: Plan = {"version": 1, "subtasks": join_plan([planned("sum")], old=None, results={})}
+    code = {"tool": "python", "arguments": {"code": "2 * float(results['sum'])"}}
+    new = [
+        planned("sum", description="of 2025"),
+        PlannedSubtask.model_validate(
+            {"id": "twice", "description": "twice", "depends_on": ["sum"], "calls": [code]}
+        ),
+        PlannedSubtask.model_validate({"id": "other", "description": "other", "calls": [code]}),
+    ]
+    joined = join_plan(new, old=old, results={"sum": result()})
+    assert [(s["id"], bool(s["call"])) for s in joined[1:]] == [
+        ("sum_2", False),
+        ("twice", False),
+        ("other", True),
+    ]
+
+
 def test_ids_of_dropped_work() -> None:
     steps = [{"subtask": key, "n": n} for n, key in enumerate("cab", start=1)]
     state: Any = {"trajectory": steps, "progress": {"base_n": 1}}

@@ -3,11 +3,13 @@ reason."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
 from pydantic import ValidationError
 
+from forethought.models.schema import drop_nulls, json_schema
 from forethought.nodes.support.approval import CHOICES, ask_until, read_reply
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update, same_words
 from forethought.nodes.support.provenance import joined as joined_origins
@@ -16,6 +18,8 @@ from forethought.prompts.replies import PlannedSubtask
 from forethought.state.agent import AgentState, Plan
 from forethought.state.context import Context
 from forethought.state.reducers import with_statuses
+from forethought.tools.base import Tool
+from forethought.tools.call import check_arguments
 
 
 async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
@@ -41,12 +45,12 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
                 **plan_update({**plan, "approval": "rejected"}),
                 "progress": {**progress, "rejection": reason},
             }
-        return _edited(value, state) if word == "edit" else word
+        return _edited(value, state, services.offered(state)) if word == "edit" else word
 
     return ask_until(payload, read)
 
 
-def _edited(value: Any, state: AgentState) -> dict[str, Any] | str:
+def _edited(value: Any, state: AgentState, tools: Mapping[str, Tool]) -> dict[str, Any] | str:
     """The update for edited subtasks (a list, or {"subtasks": list}), or what is wrong with them.
 
     A finished one in other words is work of its own.
@@ -59,10 +63,16 @@ def _edited(value: Any, state: AgentState) -> dict[str, Any] | str:
         subtasks = [PlannedSubtask.model_validate(item) for item in items]
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        return f"a subtask is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return ": ".join(["a subtask is not valid", *map(str, first["loc"]), first["msg"]])
     done = {s["id"]: s["description"] for s in plan["subtasks"] if s["id"] in results}
-    subtasks = [s for s in subtasks if s.id not in done or not same_words(done[s.id], s.description)]
-    problem = plan_problem(subtasks, old=plan, results=results)
+    new = [
+        (item, s)
+        for item, s in zip(items, subtasks, strict=True)
+        if s.id not in done or not same_words(done[s.id], s.description)
+    ]
+    subtasks = [s for _, s in new]
+    problems = (_call_problem(item, s, tools) for item, s in new)
+    problem = plan_problem(subtasks, old=plan, results=results) or next(filter(None, problems), None)
     if problem:
         return problem
     version = progress["version"] + 1
@@ -76,3 +86,18 @@ def _edited(value: Any, state: AgentState) -> dict[str, Any] | str:
         "origin": joined_origins(["user", plan.get("origin", "")]),
     }
     return {**plan_update(edited), "progress": {**progress, "version": version}}
+
+
+def _call_problem(item: Mapping[str, Any], subtask: PlannedSubtask, tools: Mapping[str, Tool]) -> str | None:
+    """What is wrong with the calls of a subtask that a person wrote as `item`: those that could not be made
+    would be left out, or left to the worker."""
+    written = item.get("calls") or item.get("call")
+    if written and len(subtask.calls) != (len(written) if isinstance(written, list) else 1):
+        return f"a call of subtask {subtask.id!r} is not {{tool, arguments}}"
+    for call in subtask.calls:
+        tool = tools.get(call.tool)
+        if tool is None:
+            return f"subtask {subtask.id!r}: there is no tool {call.tool!r}; tools are: {', '.join(tools)}"
+        if wrong := check_arguments(tool, drop_nulls(call.arguments, json_schema(tool.arguments))):
+            return f"subtask {subtask.id!r}: {wrong}"
+    return None

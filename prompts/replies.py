@@ -120,6 +120,8 @@ class PlannedSubtask(Reply):
     def _from_state(cls, value: Any) -> Any:
         """The plan in force holds one call a subtask."""
         if isinstance(value, dict) and (call := value.get("call")) and not value.get("calls"):
+            if not isinstance(call, dict):
+                raise ValueError("call must be {tool, arguments}")
             return {**value, "calls": [call], "finishes": call.get("finishes", True)}
         return value
 

@@ -68,10 +68,14 @@ def plan(record: Json, revised: bool = False) -> RenderableType:
         table.add_column(name, overflow="fold", ratio=1 if name.startswith("what") else None)
     for task in record.get("subtasks") or []:
         status = one_line(task.get("status", "pending"), 20)
+        what = Text(one_line(task.get("description"), 60 if status == "finished" else 300))
+        begins = task.get("call") or {}
+        if begins and status == "pending":
+            what.append(f"\n{call(begins.get('tool'), begins.get('arguments'), 500)}", style="dim")
         table.add_row(
             Text(one_line(task.get("id"), 30)),
-            Text(one_line(task.get("description"), 60 if status == "finished" else 300)),
-            Text(one_line((task.get("call") or {}).get("tool", ""), 30)),
+            what,
+            Text(one_line(begins.get("tool", ""), 30)),
             Text(one_line(", ".join(task.get("depends_on") or []) or "-", 60)),
             Text("" if status == "pending" else status, style=_SUBTASK_STYLES.get(status, "")),
         )

@@ -8,11 +8,14 @@ the rest: address, key, errors, connections.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from openai import AsyncOpenAI
+from openai._base_client import make_request_options
+
+_OPTIONS = {"extra_headers", "extra_query", "extra_body", "timeout"}
+"""Parameters of the SDK's `create` that are no part of a request's body."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +29,12 @@ class PlainCompletions:
         """Itself: its replies are unread (`parse`), as the SDK's raw ones."""
         return self
 
-    async def create(self, *, extra_body: Mapping[str, Any] | None = None, **body: Any) -> Completion:
-        """The reply to `body` with `extra_body`, JSON values. Raises openai.APIError."""
-        whole = {**body, **(extra_body or {})}
-        return Completion(await self.client.post("/chat/completions", body=whole, cast_to=str))
+    async def create(self, **parameters: Any) -> Completion:
+        """The reply to `parameters`: JSON values, and the SDK's options of a request. Raises
+        openai.APIError."""
+        options = make_request_options(**{key: parameters.pop(key) for key in _OPTIONS & parameters.keys()})
+        reply = await self.client.post("/chat/completions", body=parameters, options=options, cast_to=str)
+        return Completion(reply)
 
 
 @dataclass(frozen=True)

@@ -100,9 +100,6 @@ def build(model: str, settings: Settings, http_client: Any = None) -> BaseChatMo
     `http_client` carries the requests of an OpenAI client (see `forethought.models.http_client`).
     """
     from langchain.chat_models import init_chat_model
-    from langchain_openai.chat_models.base import BaseChatOpenAI
-
-    from forethought.models.completions import PlainCompletions
 
     provider, name = split(model, settings.base_url)
     options: dict[str, Any] = {
@@ -114,14 +111,17 @@ def build(model: str, settings: Settings, http_client: Any = None) -> BaseChatMo
         options |= {"use_responses_api": False, "http_async_client": http_client}
     options |= account(settings)
     try:
-        chat: BaseChatModel = init_chat_model(name, model_provider=provider, **options)
+        chat: Any = init_chat_model(name, model_provider=provider, **options)
     except ImportError as error:
         raise ConfigurationError(f"model {model}: {error}") from error
     except ValueError as error:
         raise ConfigurationError(f"model {model} cannot be set up: {error}") from error
-    if isinstance(chat, BaseChatOpenAI):
+    if provider in ("openai", "azure_openai"):  # other packages' subclasses may rest on the SDK's own
+        from forethought.models.completions import PlainCompletions
+
         chat.async_client = PlainCompletions(chat.root_async_client)
-    return chat
+    built: BaseChatModel = chat
+    return built
 
 
 def account(settings: Settings) -> dict[str, Any]:

@@ -15,8 +15,6 @@ class FileLook(TypedDict):
     """'part': an outline and what bears on the task."""
     text: str
     """As `read_file` shows it. Of a file that cannot be read as text, one line that says why."""
-    origin: str
-    """`file:NAME`."""
 
 
 class Sign(TypedDict):
@@ -36,8 +34,6 @@ class Sign(TypedDict):
 class Look(TypedDict):
     """A first look at all files of a thread, for one task."""
 
-    key: str
-    """What it depends on: another task, other files or another budget need another look."""
     files: list[FileLook]
     unseen: int
     """How many files are not even named here."""

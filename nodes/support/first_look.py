@@ -8,8 +8,7 @@ the same text without reading anything again, and a provider's cache is served b
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
+import logging
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -24,11 +23,12 @@ from forethought.nodes.support.signs import (
 from forethought.state.agent import FileRef
 from forethought.state.look import FileLook, Look, Sign
 from forethought.tools.base import ToolError
-from forethought.tools.documents.document import split
+from forethought.tools.documents.document import Document, split
 from forethought.tools.documents.outline import outline
 from forethought.tools.documents.reader import load_document
 from forethought.tools.files import FileStore
 
+_log = logging.getLogger(__name__)
 LONGEST_S = 45.0
 """For all files together. What is not read by then is left to `read_file`."""
 LEAST_BYTES = 800
@@ -41,9 +41,7 @@ _CUT = 1 / 3
 """What of the budget is used where not all fits: what is cut will be read, and every prompt shows it."""
 
 
-async def look_at(
-    files: Sequence[FileRef], task: str, store: FileStore, budget: int, part: int, seconds: float = LONGEST_S
-) -> Look:
+async def look_at(files: Sequence[FileRef], task: str, store: FileStore, budget: int, part: int) -> Look:
     """The look at `files`.
 
     Args:
@@ -52,7 +50,6 @@ async def look_at(
         store: Where the files are.
         budget: Bytes of all texts together (`sizes.extent`), but for a few hundred a file that is cut.
         part: Characters of a part in which `read_file` shows a file.
-        seconds: For all files together.
     """
     named = files[: budget // LEAST_BYTES]
     room = int(budget * _OUTLINES) // max(len(named), 1)
@@ -64,7 +61,7 @@ async def look_at(
 
     readings = [asyncio.create_task(see(item)) for item in named]
     if readings:
-        await asyncio.wait(readings, timeout=seconds)
+        await asyncio.wait(readings, timeout=LONGEST_S)
     seen = []
     for item, reading in zip(named, readings, strict=True):
         late = Text("", before=f"{item['name']} takes long to read; read_file may have it."), list[Sign]()
@@ -81,7 +78,6 @@ def _look(files: Sequence[FileRef], task: str, budget: int, seen: Sequence[tuple
     if any(text.whole != part for text, part in zip(texts, shown, strict=True)):
         shown = excerpts(texts, task, int(budget * _CUT))
     return Look(
-        key=look_key(files, task, budget),
         files=list(map(_file_look, names, texts, shown)),
         unseen=len(files) - len(seen),
         signs=[*task_signs(task), *of_files],
@@ -89,14 +85,8 @@ def _look(files: Sequence[FileRef], task: str, budget: int, seen: Sequence[tuple
     )
 
 
-def look_key(files: Sequence[FileRef], task: str, budget: int) -> str:
-    """What a look depends on."""
-    content = json.dumps([budget, task, [[item["name"], item["hash"]] for item in files]])
-    return hashlib.sha256(content.encode()).hexdigest()
-
-
 def look_values(look: Look) -> dict[str, Any]:
-    """The look for a prompt: {files: [{name, shown, text, origin}], unseen, signs: a line a sign}."""
+    """The look for a prompt: {files: [{name, shown, text}], unseen, signs: a line a sign}."""
     lines = [sign_line(number, sign) for number, sign in enumerate(look["signs"], 1)]
     if look["more_signs"]:
         lines.append(f"(and {look['more_signs']} more in the files)")
@@ -113,9 +103,15 @@ def _see(store: FileStore, item: FileRef, part: int, room: int) -> tuple[Text, l
     """A file's text, or why there is none before it; and its signs."""
     name = item["name"]
     try:
-        document = load_document(store, item["hash"], name)
+        return _text_and_signs(load_document(store, item["hash"], name), name, part, room)
     except ToolError as error:
         return Text("", before=f"{error}. {error.hint}".strip()), []
+    except Exception as error:  # of a reader or an outline: a file that cannot be shown ends no run
+        _log.warning("the first look at a file failed: %s", type(error).__name__)
+        return Text("", before=f"{name} cannot be shown here; read_file may have it."), []
+
+
+def _text_and_signs(document: Document, name: str, part: int, room: int) -> tuple[Text, list[Sign]]:
     parts = split(document, part)
     where = f"in {len(parts)} parts" if len(parts) > 1 else "in one part"
     note = f"{document.note}\n\n" if document.note else ""
@@ -132,6 +128,4 @@ def _file_look(name: str, text: Text, shown: str) -> FileLook:
     cut: Literal["whole", "part"] = (
         "whole" if shown == text.whole and len(text.text) < SCANNED_CHARACTERS else "part"
     )
-    return FileLook(
-        name=name, shown=cut if text.text else "nothing", text=shown.strip(), origin=f"file:{name}"
-    )
+    return FileLook(name=name, shown=cut if text.text else "nothing", text=shown.strip())

@@ -12,6 +12,11 @@ from tests.support.replies import INVALID, ask_replan, call, diagnosis, plan, re
 KIND = "insufficient_constraint_verification"
 
 
+def edit_of(fields: dict[str, Any]) -> dict[str, Any]:
+    """An edit of the plan into one subtask with these fields."""
+    return {"decision": "edit", "value": [{"id": "a", "description": "do a", **fields}]}
+
+
 async def test_nothing_is_executed_before_the_plan_is_approved(drive: Drive) -> None:
     out = await drive(Script(), approve_plan=True)
     (asked,) = await out.waiting()
@@ -31,6 +36,19 @@ async def test_an_edited_plan_is_diagnosed_and_executed_as_it_was_written(drive:
     assert "my own way" in out.asked("PlanDiagnosis")[1].text
     assert out.world.calls == ["mine"]
     assert [review["plan_version"] for review in out.state["plan_reviews"]] == [1, 2]
+
+
+async def test_an_edited_call_is_made_as_it_was_written(drive: Drive) -> None:
+    planned = {"tool": "lookup", "arguments": {"key": "x", "note": None}}
+    script = Script(plans=[plan(sub("a", call=planned))])
+    out = await drive(script, effort="auto", approve_plan=True)
+    (asked,) = await out.waiting()
+    (shown,) = asked["plan"]["subtasks"]
+    assert shown["call"] == {**planned, "finishes": True}
+    edited = {**shown, "call": {"tool": "lookup", "arguments": {"key": "mine", "note": None}}}
+    await out.reply({"decision": "edit", "value": [edited]})
+    assert out.world.calls == ["mine"]
+    assert out.asked("ToolChoice") == []
 
 
 async def test_an_edit_that_the_reflector_changes_is_asked_again(drive: Drive) -> None:
@@ -53,6 +71,13 @@ async def test_an_edit_that_the_reflector_changes_is_asked_again(drive: Drive) -
         ({"decision": "edit", "value": []}, "at least one"),
         ({"decision": "edit", "value": [{"id": "a"}]}, "description"),
         ({"decision": "edit", "value": "do it better"}, "list of subtasks"),
+        (edit_of({"call": "read_file"}), "call must be {tool, arguments}"),
+        (edit_of({"call": {"tool": "lookup"}}), "a call of subtask 'a' is not {tool, arguments}"),
+        (edit_of({"call": {"tool": "lookup", "arguments": "x"}}), "a call of subtask 'a' is not"),
+        (edit_of({"calls": "lookup"}), "a call of subtask 'a' is not {tool, arguments}"),
+        (edit_of({"calls": 7}), "a call of subtask 'a' is not {tool, arguments}"),
+        (edit_of({"call": {"tool": "nope", "arguments": {}}}), "subtask 'a': there is no tool 'nope'"),
+        (edit_of({"call": {"tool": "lookup", "arguments": {"kee": "x"}}}), "wrong arguments for lookup"),
         ({"decision": "dance"}, "'dance'"),
         ({"value": 1}, "decision must be"),
         (17, "'17'"),
@@ -65,6 +90,7 @@ async def test_an_unusable_reply_is_asked_again_with_the_reason(
     await out.reply(reply)
     (asked,) = await out.waiting()
     assert problem in asked["problem"]
+    assert "\n" not in asked["problem"]
     assert out.world.calls == []
     await out.reply({"decision": "approve"})
     assert out.status == "answered"

@@ -16,7 +16,7 @@ from openpyxl.comments import Comment
 from PIL import Image
 
 from forethought.nodes.support import first_look
-from forethought.nodes.support.first_look import LEAST_BYTES, look_at, look_key, look_values
+from forethought.nodes.support.first_look import LEAST_BYTES, look_at, look_values
 from forethought.sizes import extent
 from forethought.state.agent import FileRef
 from forethought.state.look import Look
@@ -77,7 +77,6 @@ async def test_small_files_are_shown_whole_as_read_file_shows_them(files: Files)
         "name": "rules.md",
         "shown": "whole",
         "text": "# Rules\n\nDelivery is free, except to islands.",
-        "origin": "file:rules.md",
     }
     assert [(sign["kind"], sign["place"], sign["origin"]) for sign in look["signs"]] == [
         ("comment", "prices.xlsx, sheet Prices", "file:prices.xlsx"),
@@ -123,7 +122,7 @@ async def test_files_that_have_no_room_are_counted(files: Files) -> None:
     look = await files.look(refs, 3 * LEAST_BYTES)
     assert [item["name"] for item in look["files"]] == ["f0.txt", "f1.txt", "f2.txt"]
     assert look["unseen"] == 6
-    nothing = Look(key=look_key([], "Hello", 5_000), files=[], unseen=0, signs=[], more_signs=0)
+    nothing = Look(files=[], unseen=0, signs=[], more_signs=0)
     assert await files.look([], 5_000, "Hello") == nothing
     assert look_values(nothing) == {"files": [], "unseen": 0, "signs": ""}
 
@@ -134,12 +133,35 @@ async def test_a_slow_file_does_not_hold_up_the_others(files: Files, monkeypatch
         return Document((Section(name),))
 
     monkeypatch.setattr(first_look, "load_document", load)
-    refs = files.refs(slow__txt="a", quick__txt="b")
-    look = await look_at(refs, "", files.store, 5_000, 12_000, seconds=0.2)
+    monkeypatch.setattr(first_look, "LONGEST_S", 0.2)
+    look = await files.look(files.refs(slow__txt="a", quick__txt="b"), 5_000)
     assert [item["text"] for item in look["files"]] == [
         "slow.txt takes long to read; read_file may have it.",
         "quick.txt",
     ]
+
+
+@pytest.mark.parametrize("place", ["load_document", "outline", "document_signs"])
+async def test_a_file_on_which_the_program_fails_is_left_to_read_file(
+    files: Files, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, place: str
+) -> None:
+    sound, broken = getattr(first_look, place), iter([True])
+
+    def fail_once(*arguments: object) -> object:
+        if next(broken, False):
+            raise RecursionError("private words")
+        return sound(*arguments)
+
+    monkeypatch.setattr(first_look, place, fail_once)
+    monkeypatch.setattr(first_look, "_AT_ONCE", 1)
+    look = await files.look(files.refs(odd__txt="a", sound__txt="b"), 5_000)
+    assert [(item["shown"], item["text"]) for item in look["files"]] == [
+        ("nothing", "odd.txt cannot be shown here; read_file may have it."),
+        ("whole", "b"),
+    ]
+    (record,) = caplog.records
+    assert (record.levelname, "RecursionError" in record.message) == ("WARNING", True)
+    assert "private" not in caplog.text
 
 
 async def test_a_look_is_plain_json_and_the_same_again(files: Files) -> None:
@@ -150,16 +172,6 @@ async def test_a_look_is_plain_json_and_the_same_again(files: Files) -> None:
     refs = files.refs(terms__docx=data.getvalue())
     look = await files.look(refs, 2_000)
     assert json.loads(json.dumps(look)) == look == await files.look(refs, 2_000)
-
-
-def test_the_key_tells_other_files_tasks_and_budgets_apart() -> None:
-    one, other = FileRef(name="a.txt", hash="1" * 64), FileRef(name="a.txt", hash="2" * 64)
-    keys = {
-        look_key([one], "x", 5), look_key([other], "x", 5), look_key([one, other], "x", 5),
-        look_key([one], "y", 5), look_key([one], "x", 6),
-    }  # fmt: skip
-    assert len(keys) == 5
-    assert look_key([FileRef(name="a.txt", hash="1" * 64, size=3)], "x", 5) in keys
 
 
 async def test_signs_are_numbered_through_the_task_and_the_files(files: Files) -> None:

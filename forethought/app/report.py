@@ -35,7 +35,7 @@ def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) ->
         "status": status_of(snapshot, error),
         "answer": state.get("answer") or "",
         "sources": list(state.get("sources") or []),
-        "score": (state.get("draft") or {}).get("score"),
+        "score": (state.get("draft") or {}).get("score") or None,
         "evaluation": (state.get("draft") or {}).get("evaluation", ""),
         "checks": (state.get("draft") or {}).get("checks", []),
         "rounds": (state.get("progress") or {}).get("round", 0),

@@ -7,6 +7,7 @@ cleaned.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -82,6 +83,10 @@ def plan(record: Json, revised: bool = False) -> RenderableType:
     return Group(head, table)
 
 
+_SIGN = re.compile(r"S\d+ \w[\w ]*, ")
+"""How the evidence begins where it is a sign."""
+
+
 def review(record: Json) -> RenderableType:
     """A diagnosis by the prospective reflector (PreFlect 3.2.2)."""
     version = record.get("plan_version")
@@ -91,9 +96,13 @@ def review(record: Json) -> RenderableType:
     errors: Sequence[Json] = record.get("errors") or []
     if not errors:
         return Text(f"Reflector: no planning errors found in plan v{version}", style="green")
-    lines = [Text(f"Reflector: {_count(len(errors), 'planning error')} in plan v{version}", style="yellow")]
+    signs = [error for error in errors if _SIGN.match(str(error.get("evidence") or ""))]
+    counts = [_count(len(errors) - len(signs), "planning error")] if len(errors) > len(signs) else []
+    counts += [f"{_count(len(signs), 'sign')} that nothing looks after"] if signs else []
+    lines = [Text(f"Reflector: {' and '.join(counts)} in plan v{version}", style="yellow")]
     for error in errors:
-        line = Text("  ").append(one_line(error.get("error_type"), 80), style="yellow")
+        kind = "sign" if error in signs else one_line(error.get("error_type"), 80)
+        line = Text("  ").append(kind, style="yellow")
         line.append(f" — {one_line(error.get('evidence'), 300)} → {one_line(error.get('risk'), 300)}")
         lines.append(line)
     if record.get("revised"):

@@ -115,7 +115,7 @@ async def test_only_what_follows_the_fork_is_run_and_sees_the_guidance(
     [
         (2, "action", ["ToolChoice", "AnswerDraft"]),
         (1, "action", ["ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]),
-        (2, "planning", ["Plan", "ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]),
+        (2, "planning", ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]),
         (3, "action", ["AnswerDraft"]),
     ],
     ids=["its own step", "before it", "its plan", "the answer"],

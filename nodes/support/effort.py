@@ -88,8 +88,8 @@ def _moves_lightly(moment: Moment) -> bool:
     return all(step["ok"] and step["surprise"] == "none" and "foresight" not in step for step in steps)
 
 
-def _answers_with_checks(moment: Moment) -> bool:
-    return moment.context.effort != "paper"
+def _always(moment: Moment) -> bool:
+    return True
 
 
 RULES: tuple[Rule, ...] = (
@@ -99,7 +99,7 @@ RULES: tuple[Rule, ...] = (
     Rule("prospective_reflection", "all was seen, and the plan looks after each sign that bears", _was_seen),
     Rule("prospective_reflection", "the revision changed nothing but wording", _only_words_changed),
     Rule("tool_intra", "the subtask only reads, and nothing failed or surprised in it", _moves_lightly),
-    Rule("answer_intra", "the answer's own checks stand for it", _answers_with_checks),
+    Rule("answer_intra", "the answer's own checks stand for it", _always),
 )
 
 

@@ -39,8 +39,10 @@ async def set_up(saver: ThreadSaver, make_tables: Callable[[], Awaitable[None]],
 async def _is_ours(saver: ThreadSaver) -> bool:
     """Whether a database is of this release and key; False for an empty one. Raises StorageError."""
     other = "name another one with --db or FORETHOUGHT_DB"
+    # In this order: a process that sets it up meanwhile makes our table first.
+    has_threads = await saver.has_table("checkpoints")
     if not await saver.has_table(_TABLE):
-        if await saver.has_table("checkpoints"):
+        if has_threads:
             raise StorageError(
                 f"the database {saver.shown}: it is of an older release, or another program's; {other}"
             )

@@ -15,7 +15,7 @@ from typing import Any
 
 from langgraph.errors import GraphBubbleUp
 
-from forethought.models.allowance import total
+from forethought.models.allowance import charged_tokens, total
 from forethought.models.types import ReplyError, Usage, no_usage
 from forethought.rollouts.types import (
     Act,
@@ -160,7 +160,7 @@ class EnvironmentRollouts:
             run.add(act, EnvironmentReply(str(error), reward=run.reply.reward), "environment_error")
 
     def _is_spent(self, usage: Usage) -> bool:
-        tokens = usage["input_tokens"] + usage["output_tokens"]
+        tokens = charged_tokens(usage)
         return (self.max_tokens is not None and tokens >= self.max_tokens) or (
             self.max_usd is not None and usage["usd"] >= self.max_usd
         )

@@ -12,7 +12,7 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
-from forethought.models.allowance import tokens_of, total
+from forethought.models.allowance import charged_tokens, total
 from forethought.models.ask import Models
 from forethought.models.types import (
     Message,
@@ -145,7 +145,7 @@ def exhausted(
     `now` is usage that the state does not hold yet; `reserve` tokens are kept back.
     """
     used = total(*state.get("usage", {}).values(), now or no_usage())
-    if context.max_tokens is not None and tokens_of(used) + reserve >= context.max_tokens:
+    if context.max_tokens is not None and charged_tokens(used) + reserve >= context.max_tokens:
         return f"the budget of {context.max_tokens} tokens is spent"
     if context.max_usd is not None and used["usd"] >= context.max_usd:
         return f"the budget of {context.max_usd:g} dollars is spent"

@@ -143,7 +143,7 @@ def approval(record: Json) -> RenderableType:
     An argument is JSON in a column of its own: nothing in it looks like a line of ours, or pushes ours away.
     """
     called = escape_hidden(f"{record.get('tool')} ({record.get('effect')})")
-    arguments = Table.grid(padding=(0, 1, 0, 2), expand=True)
+    arguments = Table.grid(padding=(0, 1), expand=True)
     arguments.add_column(style="bold", overflow="fold")
     arguments.add_column(overflow="fold", ratio=1)
     for name, value in (record.get("arguments") or {}).items():
@@ -151,7 +151,7 @@ def approval(record: Json) -> RenderableType:
             arguments.add_row(Text(f"{escape_hidden(str(name))}:"), _argument(value))
     why = Text(escape_hidden(str(record.get("why") or "")), style="yellow")
     ask = [Text(f"{words} {called}", style="bold cyan") for words in ("Approve this call?", "The call is")]
-    return Group(ask[0], arguments, Padding(why, (0, 0, 0, 2)), ask[1])
+    return Group(ask[0], Padding(Group(arguments, why), (0, 0, 0, 2)), ask[1])
 
 
 def _argument(value: Any) -> Text:

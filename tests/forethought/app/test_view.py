@@ -9,7 +9,6 @@ from forethought.app import view
 from forethought.app.display import make_console
 from forethought.app.questions import show_question
 
-
 WHOLE = {"id": "a", "description": "Look at it", "depends_on": [], "expected": ""}
 
 

@@ -54,9 +54,9 @@ def test_a_line_stays_json_whatever_stands_in_it(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_message_makes_no_second_line() -> None:
-    forged = "tool evil\nERROR forethought: forged\r\x1b[2J\x85\u2028ERROR forethought: forged"
+    forged = "tool evil\nERROR forethought: forged\r\x1b[2J\x85\u2028ERROR forged"
     assert TEXT.format(record(forged)).splitlines() == [
-        r"ERROR forethought: tool evil\nERROR forethought: forged\r\u001b[2J\u0085\u2028ERROR forethought: forged"
+        r"ERROR forethought: tool evil\nERROR forethought: forged\r\u001b[2J\u0085\u2028ERROR forged"
     ]
     assert TEXT.format(record("plain words: ä, 日本")) == "ERROR forethought: plain words: ä, 日本"
 

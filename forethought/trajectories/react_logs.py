@@ -4,7 +4,7 @@
     Trial summary: Correct: 26, Incorrect: 73, Halted: 1
     ------------- BEGIN HALTED AGENTS --------------
 
-    Solve a question answering task ... You have attempted to answer following question before ... Reflections: ...
+    Solve a question answering task ... You have attempted to answer following question before ...
     Question: ...
     Thought 1: ...
     Action 1: Search[...]
@@ -47,9 +47,7 @@ _HEADING = re.compile(
     r"[ \t]*$",
     re.MULTILINE,
 )
-_VERDICT = re.compile(
-    r"(?:^|(?<=\d: )|(?<=\d:))Answer is (CORRECT|INCORRECT)[ \t]*$", re.MULTILINE
-)
+_VERDICT = re.compile(r"(?:^|(?<=\d: )|(?<=\d:))Answer is (CORRECT|INCORRECT)[ \t]*$", re.MULTILINE)
 _GOLD = re.compile(r"^.*Correct answer:.*$", re.MULTILINE)
 _RETRIED = re.compile(r'"?\s*You have attempted to answer (?:the )?following question before and failed\.')
 _LAST_TRIAL = re.compile(r"Below is the last trial you attempted.*?\(END PREVIOUS TRIAL\)", re.DOTALL)
@@ -162,9 +160,7 @@ def _begins(marks: Sequence[re.Match[str]], at: int) -> bool:
     return bool(after["gold"]) or (after["number"] == "1" and after["part"] != "Observation")
 
 
-def _steps(
-    text: str, marks: Sequence[re.Match[str]], end: int
-) -> tuple[list[dict[str, str]], str]:
+def _steps(text: str, marks: Sequence[re.Match[str]], end: int) -> tuple[list[dict[str, str]], str]:
     """The steps of one run, each by its parts, and its question.
 
     A line that only looks like a mark, as one of a page that was read, belongs to the part it stands in.
@@ -219,10 +215,15 @@ def _differences(text: str, entries: Sequence[_Entry]) -> tuple[str, ...]:
     # The older logs list a run that finished with its last step among the halted ones too.
     found = Counter({(entry.question, entry.ending): entry.ending for entry in entries}.values())
     told = dict(zip(("CORRECT", "INCORRECT", "HALTED"), map(int, summary.groups()), strict=True))
-    differ = [f"{found[kind]} {kind.lower()} for {count}" for kind, count in told.items() if found[kind] != count]
+    differ = [
+        f"{found[kind]} {kind.lower()} for {count}" for kind, count in told.items() if found[kind] != count
+    ]
     if not differ:
         return ()
     line = f"trial {trial[1] if trial else '?'}: read {', '.join(differ)} in the log's own summary"
-    if all(found[kind] == told[kind] for kind in ("CORRECT", "INCORRECT")) and found["HALTED"] > told["HALTED"]:
+    if (
+        all(found[kind] == told[kind] for kind in ("CORRECT", "INCORRECT"))
+        and found["HALTED"] > told["HALTED"]
+    ):
         return (f"The log disagrees with itself: {line}.",)
     raise ValueError(f"{line}; the log is incomplete, or in a form that is not known")

@@ -67,7 +67,7 @@ class Trajectory(_Record):
     id: str
     task: str = Field(min_length=1)
     task_id: str = ""
-    """The source's name of the task, which all runs of the task share ('' none: the text tells them apart)."""
+    """The source's name of the task, which all runs of it share ('' none: the text tells them apart)."""
     instructions: str = ""
     """The system prompt, whole."""
     tools: tuple[Tool, ...] = ()

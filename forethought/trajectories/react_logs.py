@@ -166,7 +166,7 @@ def _steps(text: str, marks: Sequence[re.Match[str]], end: int) -> tuple[list[di
     A line that only looks like a mark, as one of a page that was read, belongs to the part it stands in.
     """
     steps: list[dict[str, str]] = []
-    places = [(marks[0], {}, "question")]
+    places: list[tuple[re.Match[str], dict[str, str], str]] = [(marks[0], {}, "question")]
     for mark in marks[1:]:
         name, number = mark["part"], mark["number"]
         if name in ("Thought", "Action") and number == str(len(steps) + 1):

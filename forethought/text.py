@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 
 _INSTRUCTION_TAGS = ("task", "guidance", "subtask")
 """Tags whose text says what is to be done; what any other holds is data."""
+HIDDEN = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Controls, line separators, lone surrogates, and what Unicode lets a reader not show: signs of direction and
+of no width, fillers, tags (Default_Ignorable_Code_Point)."""
 _LINE = 200
 """Characters within which a cut looks for the end of a line."""
 
@@ -23,6 +31,11 @@ def sanitize_text(text: str) -> str:
     client's JSON may bring one.
     """
     return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+def escape_hidden(text: str) -> str:
+    """`text` on one line, each character that nobody sees, or that moves others, written as in JSON."""
+    return HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def one_line(text: object, limit: int | None = None) -> str:

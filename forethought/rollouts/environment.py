@@ -124,7 +124,7 @@ class EnvironmentRollouts:
                 await self._carry_out(run, first)
             while not run.status:
                 await self._advance(run, guidance)
-            origin = self.trajectory.model_dump(include={"id", "task", "environment", "world", "source"})
+            origin = self.trajectory.origin()
             ended = {"steps": tuple(run.steps), "answer": run.answer(), "halted": run.status == "halted"}
             return Continuation(
                 branch=f"attempt-{self._attempts}",

@@ -28,7 +28,6 @@ from forethought.settings import Settings
 from forethought.state.context import bounded
 from forethought.state.offline import Job, OfflineContext
 from forethought.tools.files import FileStore
-from forethought.trajectories.questions import normalised
 from forethought.trajectories.read import all_from_json
 from forethought.trajectories.tasks import Attempt
 from forethought.trajectories.types import Loaded, Trajectory
@@ -116,7 +115,7 @@ class OfflineServices(Generic[C]):
 
 
 def runs_by_task(trajectories: Sequence[Any]) -> dict[str, list[Loaded]]:
-    """The runs in trajectories of any known format, by the normalised text of their task.
+    """The runs in trajectories of any known format, by their task.
 
     A run that is the same as another but for its id is read once. Raises ValueError for what is no
     trajectory.
@@ -133,7 +132,7 @@ def runs_by_task(trajectories: Sequence[Any]) -> dict[str, list[Loaded]]:
             text = bare.model_dump_json()
             if text not in seen:
                 seen.add(text)
-                groups.setdefault(normalised(item.trajectory.task), []).append(item)
+                groups.setdefault(item.trajectory.task_key, []).append(item)
     return groups
 
 

@@ -41,7 +41,11 @@ def postgres_line(error: BaseException, shown: str = "") -> str:
     text = " ".join(str(error).split("\n", 1)[0].split()) or type(error).__name__
     text = re.sub(r"^connection failed: ", "", text)
     advice = next((advice for words, advice in _ADVICE if words in str(error)), "")
-    return f"the database {shown or database_of(error)}: ".replace(" :", ":") + text + (f": {advice}" if advice else "")
+    return (
+        f"the database {shown or database_of(error)}: ".replace(" :", ":")
+        + text
+        + (f": {advice}" if advice else "")
+    )
 
 
 def database_of(error: BaseException) -> str:

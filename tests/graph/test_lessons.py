@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from forethought.lessons.book import LOCAL_USER, LessonBook, namespace_of
+from forethought.lessons.book import LessonBook, namespace_of
+from forethought.users import LOCAL_USER
 from forethought.lessons.record import Lesson, now_utc
 from forethought.tools.base import Observation, Tool, ToolError, make_tool
 from tests.support.agent import Drive, Driven, Script

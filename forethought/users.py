@@ -6,7 +6,7 @@ import hashlib
 import re
 
 LOCAL_USER = "local"
-"""Who it is where nobody has to say who they are: the person at this machine, whose files are the operator's."""
+"""Who it is where nobody has to say who they are: the person at this machine, with the operator's files."""
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_@-]{0,63}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TAKEN = re.compile(r"local|system|user-[0-9a-f]{32}", re.IGNORECASE)

@@ -36,8 +36,8 @@ class Services:
         return offered(self.tools, state.get("files", []))
 
     def for_user(self, user: str) -> Services:
-        """These services, with no files but the user's own: by name and by hash each of a server's users finds
-        those in a folder of theirs alone."""
+        """These services with no files but the user's own, by name and by hash: each of a server's users has
+        folders of their own."""
         if user == LOCAL_USER:
             return self
         label, named = label_of(user), self.settings.files_dir

@@ -26,9 +26,11 @@ def final_update(state: AgentState, draft: Draft, status: Status, context: Conte
         if n in steps
     ]
     cited = {part for source in sources for part in parts(source["origin"])}
-    for file in state["look"]["files"] if state.get("look") else ():
-        if file["shown"] != "nothing" and (origin := f"file:{file['name']}") not in cited:
-            sources.append({"n": GIVEN, "subtask": "", "tool": None, "origin": origin})
+    look = state["look"]["files"] if state.get("look") else []
+    shown = [f"file:{file['name']}" for file in look if file["shown"] != "nothing"]
+    sources += [
+        {"n": GIVEN, "subtask": "", "tool": None, "origin": origin} for origin in shown if origin not in cited
+    ]
     due = {"lessons": {**state.get("lessons", {}), "due": True}} if context.lessons else {}
     return {
         **due,

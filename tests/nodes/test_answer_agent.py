@@ -203,7 +203,12 @@ async def test_sources_name_the_steps_the_answer_rests_on(drive: Drive) -> None:
 
 
 async def test_a_file_that_was_only_looked_at_is_a_source(drive: Drive) -> None:
-    files = {"note.txt": "It is open.", "read.txt": "From May on.", "a.bin": "\0\1", "long.txt": "y " * 90_000}
+    files = {
+        "note.txt": "It is open.",
+        "read.txt": "From May on.",
+        "a.bin": "\0\1",
+        "long.txt": "y " * 90_000,
+    }
     given = [{"name": name, "data": base64.b64encode(text.encode()).decode()} for name, text in files.items()]
     moves = {"a": [call(tool="read_file", path="read.txt")]}
     script = Script(moves=moves, answers=[answer(used=[1])])

@@ -119,7 +119,11 @@ def _tau(entry: Json) -> Json:
     policy = text(mapping(messages[0] if messages else {}).get("content"))
     domain = re.match(r"#\s*(\w+) agent policy", policy, re.IGNORECASE)
     last = mapping(messages[-1]) if messages else {}
-    called = [text(at(call, "function.name")) for each in messages for call in items(mapping(each).get("tool_calls"))]
+    called = [
+        text(at(call, "function.name"))
+        for each in messages
+        for call in items(mapping(each).get("tool_calls"))
+    ]
     over = "###STOP###" in text(last.get("content")) or "transfer_to_human_agents" in called
     error = text(at(entry, "info.error"))
     wanted = {key: at(entry, f"info.task.{key}") for key in ("actions", "outputs")}
@@ -183,10 +187,16 @@ def _inspect(entry: Json) -> Json:
 
 def _attached(value: Any, attachments: Json) -> Any:
     if isinstance(value, str):
-        return attachments.get(value.removeprefix("attachment://"), value) if "attachment://" in value else value
+        return (
+            attachments.get(value.removeprefix("attachment://"), value) if "attachment://" in value else value
+        )
     if isinstance(value, list):
         return [_attached(item, attachments) for item in value]
-    return {key: _attached(item, attachments) for key, item in value.items()} if isinstance(value, dict) else value
+    return (
+        {key: _attached(item, attachments) for key, item in value.items()}
+        if isinstance(value, dict)
+        else value
+    )
 
 
 def _asked(value: object) -> str:

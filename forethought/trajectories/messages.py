@@ -1,6 +1,6 @@
 """Messages in the forms that agents are logged in, as turns of one conversation.
 
-Read are the messages of OpenAI's chat API and its near relations (Anthropic's blocks, inspect's, tau-bench's),
+Read are the messages of OpenAI's chat API and its near relations (Anthropic, inspect, tau-bench),
 the items of OpenAI's Responses API, and messages of LangChain (as dumped by `dumpd`, `messages_to_dict` or
 `model_dump`), pydantic-ai and the GenAI conventions of OpenTelemetry.
 
@@ -112,7 +112,9 @@ def conversation(messages: Iterable[Any]) -> Conversation:
         elif said.text and said.role == "system":
             chat.instructions += [said.text] if said.text not in chat.instructions else []
         elif said.text and not is_task:
-            chat.before.append(said.text if said.role in ("tool", "user") else f"[{said.role[:40]}] {said.text}")
+            chat.before.append(
+                said.text if said.role in ("tool", "user") else f"[{said.role[:40]}] {said.text}"
+            )
     return chat
 
 
@@ -273,7 +275,11 @@ def _item(item: Json, kind: str) -> Iterator[Said]:
         failed = item.get("status") in ("failed", "incomplete")
         yield Said("tool", content(item.get("output")), failure="tool_execution_error" if failed else "")
     else:
-        made = {"name": kind.removesuffix("_call"), "action": first(item, "action", "code", "queries"), **item}
+        made = {
+            "name": kind.removesuffix("_call"),
+            "action": first(item, "action", "code", "queries"),
+            **item,
+        }
         yield Said("assistant", calls=[call_of(made)], joins=True)
         error, output = item.get("error"), first(item, "output", "outputs", "results")
         if error or output:

@@ -117,8 +117,8 @@ def _unknown(value: object) -> UnknownFormatError:
     what = f"an object with {keys}" if isinstance(value, dict) else f"a {type(value).__name__}{first}"
     known = "; ".join(f"{each.name} ({each.looked_for})" for each in FORMATS)
     return UnknownFormatError(
-        f"this is no trajectory in a known format, but {one_line(what, 300)}. Known are: {known}. Convert it to "
-        "the form that `forethought trajectories schema` prints"
+        f"this is no trajectory in a known format, but {one_line(what, 300)}. Known are: {known}. "
+        "Convert it to the form that `forethought trajectories schema` prints"
     )
 
 

@@ -108,7 +108,9 @@ def _tool(tool: Tool) -> str:
 
 def shortened(trajectories: Iterable[Trajectory], limit: int) -> str:
     """What prompts leave out of observations that are longer than `limit` characters; '' where nothing."""
-    long = [len(step.observation) for run in trajectories for step in run.steps if len(step.observation) > limit]
+    long = [
+        len(step.observation) for run in trajectories for step in run.steps if len(step.observation) > limit
+    ]
     if not long:
         return ""
     count = f"{len(long)} observation{'s' * (len(long) > 1)}"

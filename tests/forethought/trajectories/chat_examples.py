@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-SYSTEM, TASK, THOUGHT, SEEN, ANSWER = "You sort parcels.", "Where is 7?", "I look it up.", "shelf 3", "It is on 3."
+SYSTEM, TASK, THOUGHT, SEEN, ANSWER = (
+    "You sort parcels.",
+    "Where is 7?",
+    "I look it up.",
+    "shelf 3",
+    "It is on 3.",
+)
 CALL = {"name": "find", "arguments": '{"parcel": 7}'}
 FUNCTION = {"name": "find", "description": "Find it.", "parameters": {"properties": {"parcel": {}}}}
 CHAT: list[Any] = [

@@ -94,7 +94,10 @@ def test_an_outcome_at_the_top_of_a_chat(change: dict[str, Any], outcome: str) -
 
 def test_a_retried_call_and_a_failed_one_are_failures_of_the_tool() -> None:
     pydantic = [dict(message) for message in given.PYDANTIC_AI]
-    pydantic[2] = {"kind": "request", "parts": [{"part_kind": "retry-prompt", "content": [{"msg": "no int"}]}]}
+    pydantic[2] = {
+        "kind": "request",
+        "parts": [{"part_kind": "retry-prompt", "content": [{"msg": "no int"}]}],
+    }
     anthropic = [
         {"role": "user", "content": given.TASK},
         {"role": "assistant", "content": [{"type": "tool_use", "name": "find", "input": {}}]},

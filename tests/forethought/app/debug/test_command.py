@@ -196,7 +196,7 @@ def test_a_bare_rerun_means_agentdebug(given: str, meant: str) -> None:
 def test_what_prompts_shorten_is_said_before_a_model_is_asked(
     cli: Cli, debugging: Start, tmp_path: Path
 ) -> None:
-    _, server = debugging()
+    debugging()
     long = trajectory(changes={2: {"observation": "word " * 2_000}})
     shown = cli("debug", "--trajectory", write(tmp_path / "r.json", long)).out
     note = "note: prompts shorten 1 observation of more than 4,000 characters (the longest has 10,000)"

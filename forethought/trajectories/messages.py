@@ -128,7 +128,7 @@ def trajectory_of(
     modules: Callable[[Turn], Json] | None = None,
     **origin: Any,
 ) -> Trajectory:
-    """The trajectory that a conversation tells. Without an `answer` its last words are it, where it `answers`.
+    """The trajectory that a conversation tells; without an `answer` its last words are it, if it `answers`.
     `origin` are further fields of it; `modules` reads a turn's modules in another way."""
     around = [chat.task] if task and chat.task and chat.task != task else []
     given = "\n\n".join([*chat.before, *around])

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
+from collections.abc import Iterable
 
 _INSTRUCTION_TAGS = ("task", "guidance", "subtask")
 """Tags whose text says what is to be done; what any other holds is data."""
+HIDDEN = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Controls, line separators, lone surrogates, and what Unicode lets a reader not show: signs of direction and
+of no width, fillers, tags (Default_Ignorable_Code_Point)."""
 _LINE = 200
 """Characters within which a cut looks for the end of a line."""
 
@@ -25,12 +34,28 @@ def sanitize_text(text: str) -> str:
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
+def escape_hidden(text: str) -> str:
+    """`text` on one line, each character that nobody sees, or that moves others, written as in JSON."""
+    return HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
+
+
 def one_line(text: object, limit: int | None = None) -> str:
     """`text` with each run of white space as one space, in at most `limit` characters, the last an ellipsis
     where it was cut."""
     # So many words have that many characters, spaces counted: of a long text, only the beginning is split.
     line = " ".join(str(text).split(maxsplit=-1 if limit is None else limit // 2 + 1))
     return line if limit is None or len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def number_ranges(numbers: Iterable[int]) -> str:
+    """Numbers in order, neighbours joined: '2, 4-12'."""
+    parts: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ", ".join("-".join(map(str, part)) for part in parts)
 
 
 def cut(text: str, limit: int, tail: float = 0.25) -> str:

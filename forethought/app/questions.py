@@ -29,7 +29,7 @@ def show_question(question: Mapping[str, Any]) -> RenderableType:
     """What is asked, as the person sees it."""
     if question.get("kind") == "plan":
         title = Text("Approve this plan?", style="bold cyan")
-        lines: list[RenderableType] = [title, view.plan(question.get("plan") or {})]
+        lines: list[RenderableType] = [title, view.plan(question.get("plan") or {}, whole=True)]
     elif question.get("kind") == "tool":
         lines = [view.approval(question)]
     else:

@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from forethought import text as plain_text
+from forethought.text import HIDDEN, escape_hidden
 
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor moves
@@ -18,18 +19,18 @@ _ESCAPES = re.compile(
     r"|\x1b[ -/]*[0-~]?",  # character sets, resets
     re.DOTALL,
 )
-_CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
+_JOINERS = re.compile(r"(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])")
+"""Beside ASCII they join nothing; Persian, the scripts of India and emoji need them."""
 
 
 def clean(text: object) -> str:
-    """The text without escapes, control characters (but newline and tab), bidi overrides, lone surrogates."""
-    return _CONTROLS.sub("", _ESCAPES.sub("", str(text).replace("\r\n", "\n")))
+    """The text without escapes and without `HIDDEN` characters, but for newlines, tabs and joiners."""
+    plain = _ESCAPES.sub("", str(text).replace("\r\n", "\n"))
+    return _JOINERS.sub("", HIDDEN.sub(lambda at: at[0] if at[0] in "\n\t\u200c\u200d" else "", plain))
 
 
-def one_line(text: object, width: int = 100) -> str:
-    """The text cleaned, on one line, cut to `width` characters with an ellipsis."""
+def one_line(text: object, width: int | None = 100) -> str:
+    """The text cleaned, on one line, cut to `width` characters (None: whole) with an ellipsis."""
     return plain_text.one_line(clean(text), width)
 
 
@@ -43,8 +44,4 @@ def first_lines(text: object, lines: int = 3, width: int = 160) -> list[str]:
 def to_json(value: Any, indent: int | None = 2) -> str:
     """JSON in readable Unicode, with every character that a terminal might act on escaped; None: one line."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
-    return re.sub(
-        "[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]",
-        lambda match: f"\\u{ord(match[0]):04x}",
-        text,
-    )
+    return "\n".join(map(escape_hidden, text.split("\n")))

@@ -6,7 +6,6 @@ cleaned.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -17,10 +16,13 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from forethought.app.text import clean, first_lines, one_line
+from forethought.app.text import clean, first_lines, one_line, to_json
 from forethought.state.steps import is_call
+from forethought.text import escape_hidden
 
 Json = Mapping[str, Any]
+LONGEST_ARGUMENT = 10_000
+"""Characters of an argument that a person is asked about, some hundred lines."""
 _SUBTASK_STYLES = {"finished": "green", "failed": "red", "blocked": "yellow"}
 _STATUS_STYLES = {"answered": "green", "failed": "red", "interrupted": "cyan"}
 _MOVES = {"finish": "finished", "replan": "asks for a new plan", "none": "no usable proposal"}
@@ -56,8 +58,9 @@ def entries(channel: Any) -> list[tuple[str, Any]]:
     return [(key, item) for key, item in channel.items() if item] if isinstance(channel, Mapping) else []
 
 
-def plan(record: Json, revised: bool = False) -> RenderableType:
-    """A plan version and its subtasks. `revised`: by the reflector, which scores nothing."""
+def plan(record: Json, revised: bool = False, *, whole: bool = False) -> RenderableType:
+    """A plan version and its subtasks. `revised`: by the reflector, which scores nothing. `whole`: nothing is
+    cut short, as a person needs it who approves it."""
     scored = f"score {record['score']}, planner" if record.get("score") else ""
     notes = [note for note in ("revised" if revised else scored,) if note]
     if record.get("unresolved"):
@@ -69,15 +72,16 @@ def plan(record: Json, revised: bool = False) -> RenderableType:
         table.add_column(name, overflow="fold", ratio=1 if name.startswith("what") else None)
     for task in record.get("subtasks") or []:
         status = one_line(task.get("status", "pending"), 20)
-        what = Text(one_line(task.get("description"), 60 if status == "finished" else 300))
+        limits = (None, None, None) if whole else (60 if status == "finished" else 300, 500, 60)
+        what = Text(one_line(task.get("description"), limits[0]))
         begins = task.get("call") or {}
         if begins and status == "pending":
-            what.append(f"\n{call(begins.get('tool'), begins.get('arguments'), 500)}", style="dim")
+            what.append(f"\n{call(begins.get('tool'), begins.get('arguments'), limits[1])}", style="dim")
         table.add_row(
             Text(one_line(task.get("id"), 30)),
             what,
             Text(one_line(begins.get("tool", ""), 30)),
-            Text(one_line(", ".join(task.get("depends_on") or []) or "-", 60)),
+            Text(one_line(", ".join(task.get("depends_on") or []) or "-", limits[2])),
             Text("" if status == "pending" else status, style=_SUBTASK_STYLES.get(status, "")),
         )
     return Group(head, table)
@@ -120,10 +124,10 @@ def wave(number: int, dispatch: Sequence[Json]) -> RenderableType:
     return Text(f"wave {number}: {names}{' side by side' * (len(dispatch) > 1)}", style="bold blue")
 
 
-def call(tool: Any, arguments: Json | None, width: int = 100) -> str:
+def call(tool: Any, arguments: Json | None, width: int | None = 100) -> str:
     """A tool call on one line: read_file(path="a.pdf", part=2)."""
     values = ((key, value) for key, value in (arguments or {}).items() if value is not None)
-    return one_line(f"{tool}({', '.join(f'{key}={_value(value)}' for key, value in values)})", width)
+    return one_line(f"{tool}({', '.join(f'{key}={to_json(value, None)}' for key, value in values)})", width)
 
 
 def move(record: Json, width: int = 100) -> str:
@@ -134,18 +138,29 @@ def move(record: Json, width: int = 100) -> str:
 
 
 def approval(record: Json) -> RenderableType:
-    """A call that waits for a person, and what may have led to it.
+    """A call that waits for a person, and what may have led to it; then once more which call it is.
 
-    Nothing is cut short: what matters may stand at the end of an address.
+    An argument is JSON in a column of its own: nothing in it looks like a line of ours, or pushes ours away.
     """
-    title = f"Approve this call? {one_line(record.get('tool'), 60)} ({one_line(record.get('effect'), 20)})"
-    lines = [Text(title, style="bold cyan")]
+    called = escape_hidden(f"{record.get('tool')} ({record.get('effect')})")
+    arguments = Table.grid(padding=(0, 1), expand=True)
+    arguments.add_column(style="bold", overflow="fold")
+    arguments.add_column(overflow="fold", ratio=1)
     for name, value in (record.get("arguments") or {}).items():
         if value is not None:
-            text = clean(value if isinstance(value, str) else _value(value))
-            lines.append(Text(f"  {one_line(name, 60)}: ", style="bold").append(text, style="not bold"))
-    lines.append(Text(f"  {clean(record.get('why') or '')}", style="yellow"))
-    return Group(*lines)
+            arguments.add_row(Text(f"{escape_hidden(str(name))}:"), _argument(value))
+    why = Text(escape_hidden(str(record.get("why") or "")), style="yellow")
+    ask = [Text(f"{words} {called}", style="bold cyan") for words in ("Approve this call?", "The call is")]
+    return Group(ask[0], Padding(Group(arguments, why), (0, 0, 0, 2)), ask[1])
+
+
+def _argument(value: Any) -> Text:
+    """An argument whole, but for the middle of what would fill many screens."""
+    text, half = to_json(value, None), LONGEST_ARGUMENT // 2
+    if len(text) <= LONGEST_ARGUMENT:
+        return Text(text)
+    note = f"[{len(text) - 2 * half:,} characters left out here: --json has them]"
+    return Text.assemble(text[:half], ("\n" + note + "\n", "yellow"), text[-half:])
 
 
 def step(record: Json, observation_lines: int = 3) -> RenderableType:
@@ -250,10 +265,6 @@ def seconds(value: Any) -> str:
     """A duration: 4.2s, or 3m 5s."""
     number = float(value or 0)
     return f"{number:.1f}s" if number < 90 else f"{int(number // 60)}m {int(number % 60)}s"
-
-
-def _value(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _count(number: int, noun: str) -> str:

@@ -101,6 +101,7 @@ class RecordingTransport(WrappedTransport):
                 "output_tokens": got.output_tokens,
                 "cached_tokens": got.cached_tokens,
                 "usd": got.usd,
+                **({"saved_tokens": got.saved_tokens} if got.saved_tokens else {}),
                 **({"estimated": True} if got.estimated else {}),
             },
             "model": got.model or request.model,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
-from forethought.models.allowance import total
+from forethought.models.allowance import charged_tokens, total
 from forethought.models.types import Usage
 from forethought.rollouts.environment import replay_prefix
 from forethought.rollouts.types import Continuation, Environment, RolloutError
@@ -160,8 +160,7 @@ class ThreadRollouts:
         before = total(*place.spent.values())
         limits: dict[str, float] = {}
         if self.max_tokens is not None:
-            tokens = before["input_tokens"] + before["output_tokens"] + self.max_tokens
-            limits["max_tokens"] = max(tokens, _LEAST_TOKENS)
+            limits["max_tokens"] = max(charged_tokens(before) + self.max_tokens, _LEAST_TOKENS)
         if self.max_usd is not None:
             limits["max_usd"] = before["usd"] + self.max_usd
         return limits

@@ -25,6 +25,10 @@ DebugStatus = Literal["running", "fixed", "not_fixed", "found", "not_found", "su
 for. not_found: no critical error. successful: nothing to debug. failed: it could not do its work."""
 
 
+DEBUGGING_TOKENS = 5_000_000
+"""Enough to label 50 steps, the longest run of AgentErrorBench, from full prompts without a cache."""
+
+
 class DebuggerContext(OfflineContext):
     """Choices of one debugging (4.1, 4.2)."""
 
@@ -52,7 +56,11 @@ class DebuggerContext(OfflineContext):
     max_observation_chars: int = Field(
         4_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
     )
-    max_tokens: int | None = Field(2_000_000, ge=1_000, description="Tokens of it, re-runs included.")
+    max_tokens: int | None = Field(
+        DEBUGGING_TOKENS,
+        ge=1_000,
+        description="Tokens of it, re-runs included; cached ones count at what they cost.",
+    )
 
 
 class Label(TypedDict):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from forethought.redaction import redact_json, redactor
 from forethought.telemetry.operations import here
+from forethought.text import escape_hidden
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _TEXT = "%(levelname)s %(name)s: %(message)s"
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class ScrubbedFormatter(logging.Formatter):
@@ -28,16 +27,12 @@ class ScrubbedFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """See logging.Formatter."""
-        return _one_line(redactor()(super().formatMessage(record)))
+        return escape_hidden(redactor()(super().formatMessage(record)))
 
     def formatException(self, ei: Any) -> str:
         """See logging.Formatter."""
         lines = redactor()(super().formatException(ei)).split("\n")
-        return "\n".join(f"    {_one_line(line)}" for line in lines)
-
-
-def _one_line(text: str) -> str:
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+        return "\n".join(f"    {escape_hidden(line)}" for line in lines)
 
 
 class JsonFormatter(logging.Formatter):
@@ -56,7 +51,7 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             fields["traceback"] = self.formatException(record.exc_info)
         # Before they are written: a secret's text may stand across a line's own characters.
-        return json.dumps(redact_json(fields, redactor()), ensure_ascii=False, allow_nan=False)
+        return escape_hidden(json.dumps(redact_json(fields, redactor()), ensure_ascii=False, allow_nan=False))
 
 
 def configure(environment: Mapping[str, str]) -> None:

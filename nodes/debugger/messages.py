@@ -16,6 +16,7 @@ from forethought.prompts.debug_replies import NO_ERROR
 from forethought.prompts.render import prompt_messages
 from forethought.rollouts.policies import steps_shown
 from forethought.state.debugger import Branch, Critical, DebuggerContext, Label
+from forethought.text import number_ranges
 from forethought.trajectories.own import SOURCE as OWN
 from forethought.trajectories.show import condensed_text, head, part_limit, step_text, task_text, window_of
 from forethought.trajectories.types import MODULES, Trajectory, TrajectoryStep
@@ -52,6 +53,7 @@ def critical_messages(
         halted=trajectory.halted,
         labelled=labels is not None,
         labels=labels_text(labels or {}),
+        unexamined=number_ranges(_unexamined(trajectory, labels or {})),
         known_step=number,
         known_why=why,
     )
@@ -133,6 +135,11 @@ def labelled_steps(labels: Labels) -> list[int]:
         for number, step in labels.items()
         if any(label["error_type"] != NO_ERROR for label in step.values())
     )
+
+
+def _unexamined(trajectory: Trajectory, labels: Labels) -> list[int]:
+    """Numbers of the steps of which not every module has a label."""
+    return [step.number for step in trajectory.steps if len(labels.get(str(step.number), {})) < len(MODULES)]
 
 
 def labels_text(labels: Labels) -> str:

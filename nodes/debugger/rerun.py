@@ -107,7 +107,7 @@ def branch_trajectory(original: Trajectory, branch: Branch) -> Trajectory:
     steps = [step.model_dump() for step in original.steps[: branch["kept"]]]
     return Trajectory.model_validate(
         {
-            **original.model_dump(include={"id", "task", "environment", "world", "source"}),
+            **original.origin(),
             "steps": [*steps, *branch["steps"]],
             "answer": branch["answer"],
             "halted": branch["status"] in ("halted", "budget_exhausted"),

@@ -34,7 +34,7 @@ async def take(
         return {"status": "running", "problem": "", "wave": []}
     groups = runs_by_task(trajectories)
     questions = Questions(state.get("exclude") or [])
-    refused = [runs for runs in groups.values() if questions.hold(runs[0].trajectory.task)]
+    refused = [runs for runs in groups.values() if any(questions.hold(run.trajectory.task) for run in runs)]
     judged = [runs for runs in groups.values() if runs not in refused]
     tasks: dict[str, MixedTask] = {}
     for runs in judged:

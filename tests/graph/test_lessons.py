@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from langgraph.store.memory import InMemoryStore
 
-from forethought.lessons.book import LOCAL_USER, LessonBook, namespace_of
+from forethought.lessons.book import LessonBook, namespace_of
 from forethought.lessons.record import Lesson, now_utc
 from forethought.tools.base import Observation, Tool, ToolError, make_tool
+from forethought.users import LOCAL_USER
 from tests.support.agent import Drive, Driven, Script
 from tests.support.model_server import SeenRequest
 from tests.support.replies import INVALID, answer, call, finish, lesson, plan, sub

@@ -116,6 +116,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or each reply waits 40 ms for the acknowledgement of its headers
     owner: ModelServer
 
     def log_message(self, format: str, *args: Any) -> None:

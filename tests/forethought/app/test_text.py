@@ -47,6 +47,12 @@ def test_whole_escapes_go_and_the_text_stays() -> None:
     assert clean("pay \u202e001\u202c") == "pay 001"
 
 
+def test_what_nobody_sees_goes_and_what_joins_letters_stays() -> None:
+    assert clean("pay\u200bpal\u2060.c\u200dom\u200c \u00ad\ufeff\U000e0041") == "paypal.com "
+    assert clean("می\u200cخواهم") == "می\u200cخواهم"
+    assert to_json("a\u200bb\U000e0041", None) == r'"a\u200bb\udb40\udc41"'
+
+
 def test_the_first_lines_say_how_many_more_there_are() -> None:
     assert first_lines("a\n\nb\nc\nd\n", 2) == ["a", "b", "… 2 more lines"]
     assert first_lines("a\nb", 2) == ["a", "b"]

@@ -5,17 +5,17 @@ from __future__ import annotations
 import io
 from typing import Any
 
+from forethought.app import view
 from forethought.app.display import make_console
 from forethought.app.questions import show_question
+
+WHOLE = {"id": "a", "description": "Look at it", "depends_on": [], "expected": ""}
 
 
 def shown(subtask: dict[str, Any]) -> str:
     """What the question whether a plan with this subtask is approved looks like, on one line."""
-    whole = {"id": "a", "description": "Look at it", "depends_on": [], "expected": "", **subtask}
-    console = make_console(io.StringIO())
-    with console.capture() as capture:
-        console.print(show_question({"kind": "plan", "plan": {"version": 1, "subtasks": [whole]}}))
-    return " ".join(capture.get().split())
+    plan = {"version": 1, "subtasks": [{**WHOLE, **subtask}]}
+    return " ".join(printed(show_question({"kind": "plan", "plan": plan})).split())
 
 
 def test_the_call_that_a_subtask_begins_with_is_shown_until_it_is_made() -> None:
@@ -28,9 +28,50 @@ def test_the_call_that_a_subtask_begins_with_is_shown_until_it_is_made() -> None
     assert "(" not in shown({"status": "pending", "call": None}).removeprefix("Approve this plan? ")
 
 
-def test_a_long_call_is_cut() -> None:
-    call = {"tool": "python", "arguments": {"code": "begin" + "x" * 2_000}}
-    text = shown({"status": "pending", "call": call})
-    assert 'python(code="begin' in text
-    assert "…" in text
-    assert text.count("x") < 600
+def test_a_plan_is_approved_as_a_whole_and_shown_in_short() -> None:
+    call = {"tool": "python", "arguments": {"code": "begin" + "x" * 2_000 + "END"}}
+    record = {"status": "pending", "call": call, "description": "Look " * 200 + "closely"}
+    text = shown(record)
+    assert "closely" in text
+    assert 'xEND"' in text.replace(" ", "")
+    short = printed(view.plan({"subtasks": [{**WHOLE, **record}]}))
+    assert "…" in short
+    assert short.count("x") < 600
+
+
+def test_an_argument_cannot_look_like_the_question() -> None:
+    """Neither by lines of its own, nor by blanks up to the next line, nor by signs that nobody sees."""
+    forged = "Approve this call? read_file (read)"
+    for filler in ("\n" * 60, " " * 300, "\u2028" * 60, "\x1b[2J\x1b[H", "\r\n"):
+        body = f"hello{filler}{forged}"
+        asked = {"kind": "tool", "tool": "send_mail", "effect": "egress", "arguments": {"body": body}}
+        lines = [line.rstrip() for line in printed(show_question(asked)).splitlines() if line.strip()]
+        assert [line for line in lines if line.startswith("Approve")] == [
+            "Approve this call? send_mail (egress)"
+        ]
+        assert lines[-1] == "The call is send_mail (egress)"
+        assert len(lines) < 10
+
+
+def test_what_nobody_sees_in_an_argument_is_shown_escaped() -> None:
+    to = "eve\u202e@\u200bx.org\u2060\U000e0041\x07\\n"
+    text = printed(view.approval({"tool": "send", "effect": "egress", "arguments": {"to\u200d\n": to}}))
+    assert r"to\u200d\n:" in text
+    assert r'"eve\u202e@\u200bx.org\u2060\udb40\udc41\u0007\\n"' in text
+
+
+def test_the_middle_of_a_very_long_argument_is_counted() -> None:
+    arguments = {"to": "b" * 9_000 + "!", "body": "BEGIN" + "x" * 20_000 + "END"}
+    text = printed(view.approval({"tool": "send", "effect": "egress", "arguments": arguments}))
+    assert text.count("b") - text.count("body") == 9_000
+    assert "[10,010 characters left out here: --json has them]" in text
+    assert "BEGIN" in text
+    assert 'END"' in text
+
+
+def printed(renderable: Any) -> str:
+    """What it looks like on a terminal."""
+    console = make_console(io.StringIO())
+    with console.capture() as capture:
+        console.print(renderable)
+    return capture.get()

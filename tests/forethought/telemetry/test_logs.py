@@ -54,9 +54,9 @@ def test_a_line_stays_json_whatever_stands_in_it(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_message_makes_no_second_line() -> None:
-    forged = "tool evil\nERROR forethought: forged\r\x1b[2J\x85\u2028ERROR forethought: forged"
+    forged = "tool evil\nERROR forethought: forged\r\x1b[2J\x85\u2028ERROR forged"
     assert TEXT.format(record(forged)).splitlines() == [
-        r"ERROR forethought: tool evil\nERROR forethought: forged\r\x1b[2J\x85\u2028ERROR forethought: forged"
+        r"ERROR forethought: tool evil\nERROR forethought: forged\r\u001b[2J\u0085\u2028ERROR forged"
     ]
     assert TEXT.format(record("plain words: ä, 日本")) == "ERROR forethought: plain words: ä, 日本"
 
@@ -67,4 +67,10 @@ def test_a_traceback_stays_readable_and_apart() -> None:
     assert first == "ERROR forethought: it broke"
     assert all(line.startswith("    ") for line in rest)
     assert rest[0] == "    Traceback (most recent call last):"
-    assert rest[-1] == r"    ERROR forethought: forged\x1b[2J"
+    assert rest[-1] == r"    ERROR forethought: forged\u001b[2J"
+
+
+@pytest.mark.parametrize("formatter", [TEXT, JsonFormatter()])
+def test_no_line_holds_what_reorders_or_hides_text(formatter: logging.Formatter) -> None:
+    line = formatter.format(record("pay \u202e001\u202c\u200b"))
+    assert r"pay \u202e001\u202c\u200b" in line

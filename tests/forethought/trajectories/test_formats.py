@@ -12,6 +12,7 @@ from tests.forethought.trajectories import examples
 
 EVERY = {
     "react": examples.REACT,
+    "react with rules": examples.REACT_WITH_RULES,
     "messages": examples.MESSAGES,
     "bench": examples.BENCH,
     "tau": examples.TAU,
@@ -52,6 +53,35 @@ def test_reflections_of_earlier_trials_are_given_to_the_first_step():
     assert trajectory.task == "How high is the Niesen?"
     assert trajectory.steps[0].given.endswith("- I gave up too soon.\n- I trusted a sign.")
     assert trajectory.steps[0].memory == ""
+
+
+def test_a_react_log_with_rules_above_each_question_gives_every_distinct_run():
+    lake, first, second = react_logs.read(examples.REACT_WITH_RULES, "log")
+    assert [run.trajectory.task for run in (lake, first, second)] == [
+        "Which lake is deeper?",
+        "Which pass is higher?",
+        "Which pass is higher?",
+    ]
+    assert [run.reference.outcome for run in (lake, first, second)] == ["success", "failure", "failure"]
+    assert lake.reference.gold == ("GOLD Thun",)
+    assert {run.trajectory.instructions for run in (lake, first, second)} == {
+        "Solve a question with Thought, Action, Observation steps.\n(1) Search[entity], which shows a page."
+    }
+    assert [bool(run.trajectory.steps[0].given) for run in (lake, first, second)] == [False, False, True]
+    assert second.trajectory.steps[0].given.endswith("\n- Question: is a word that I wrote.")
+    assert second.trajectory.answer == "Furka"
+
+
+def test_a_react_log_that_is_not_what_its_summary_counts_is_refused():
+    lost = examples.REACT_WITH_RULES.replace("Thought 1: Search[Thun]", "Thought: Search[Thun]")
+    lost = lost.replace("Action 1: Search[Thun]", "Action: Search[Thun]")
+    with pytest.raises(ValueError, match=r"trial 1: read 0 correct for 1 in the log's own summary"):
+        from_json(lost)
+
+
+def test_a_react_log_with_more_halted_runs_than_it_counts_says_so():
+    runs = react_logs.read(examples.REACT.replace("Halted: 1", "Halted: 0"), "log")
+    assert all("read 1 halted for 0" in run.trajectory.notes[0] for run in runs)
 
 
 def test_messages_become_steps_with_their_results_and_unknown_roles_are_named():

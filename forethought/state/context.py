@@ -175,8 +175,8 @@ class Context(BaseModel):
     approve_tools: Approval = Field(
         "tainted",
         description="Ask a person before a tool changes or sends something: always; if text from outside came "
-        "into the thread before and the person's words do not cover the call (tainted); or never, except for "
-        "sending once something private was read.",
+        "into the thread before and the person's words do not cover the call (tainted); or never, except for sending "
+        "once something private was read.",
     )
 
     @model_validator(mode="before")

@@ -174,8 +174,8 @@ class Context(BaseModel):
     approve_plan: bool = Field(False, description="Ask a person before a plan is executed.")
     approve_tools: Approval = Field(
         "tainted",
-        description="Ask a person before a tool changes or sends something: always; if text from outside came "
-        "into the thread before and the person's words do not cover the call (tainted); or never, except for sending "
+        description="Ask a person before a tool changes or sends something: always; if text from outside is "
+        "in the thread and the person's words do not cover the call (tainted); or never, except for sending "
         "once something private was read.",
     )
 

@@ -231,7 +231,7 @@ def make_tool(
     declared: ToolOptions = {**getattr(function, _OPTIONS, {}), **options}
     address = declared.get("address")
     named = {p.name for p in parameters}
-    if unknown := ({address} - {None} | {*declared.get("content", ())}) - named:
+    if unknown := {address or "", *declared.get("content", ())} - named - {""}:
         raise ValueError(f"tool {name}: it has no argument {min(unknown)}, named in address or content")
     with_env = bool(parameters) and parameters[0].name == "env"
     schema: Any = create_schema_from_function(

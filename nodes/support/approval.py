@@ -115,9 +115,10 @@ def _ask(tool: Tool, payload: Json, pinned: bool) -> ApprovalDecision:
         word, value, reason = read_reply(reply, payload["choices"])
         if word == "reject":
             return ApprovalDecision(payload["arguments"], "rejected", reason)
-        if word in ("approve", "approve all"):
-            done = "approved" if word == "approve" else "approved all"
-            return ApprovalDecision(payload["arguments"], done, pinned=pinned)
+        if word == "approve all":
+            return ApprovalDecision(payload["arguments"], "approved all", pinned=pinned)
+        if word == "approve":
+            return ApprovalDecision(payload["arguments"], "approved", pinned=pinned)
         if word != "edit":
             return word
         if not isinstance(value, dict):

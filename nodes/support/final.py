@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from forethought.nodes.support.provenance import GIVEN, parts
 from langchain_core.messages import AIMessage
 
+from forethought.nodes.support.origins import GIVEN, parts
 from forethought.state.agent import AgentState, Status
 from forethought.state.context import Context
 from forethought.state.draft import Draft, Source

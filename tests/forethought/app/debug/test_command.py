@@ -146,6 +146,15 @@ def test_a_successful_run_is_said_to_be_one(cli: Cli, debugging: Start) -> None:
     assert len(server.requests) == calls
 
 
+def test_an_answer_that_explains_itself_below_its_first_line_is_the_expected_one(
+    cli: Cli, debugging: Start
+) -> None:
+    _, server = debugging(answer="EUR 893.10\n\nOnly shipped orders count.")
+    failed_run(cli, server)
+    shown = cli("debug", "t1", "--expect", "EUR 893.10")
+    assert "the run succeeded, judged by gold" in shown.out
+
+
 def test_debuggings_are_threads_that_are_listed_when_asked_for(cli: Cli, debugging: Start) -> None:
     _, server = debugging()
     failed_run(cli, server)

@@ -130,11 +130,14 @@ def test_counterfactual_mode_runs_the_thread_again_and_says_how_often_it_turned(
     script, server = debugging(cured_by="CURED", critical_step=1, evidence='python({"code": "40 + 2"})')
     script.substitution = lambda seen: {"thought": "", "action": "finish: CURED"}  # type: ignore[attr-defined]
     failed_run(cli, server)
-    counterfactual = ("debug", "t1", "--expect", "42", "--method", "counterfactual", "--set", "trials=2")
-    shown = cli(*counterfactual)
+    counterfactual = ("debug", "t1", "--expect", "42", "--method", "counterfactual")
+    shown = cli(*counterfactual, "--trials", "2")
     assert shown.code == 0, shown.out + shown.err
     assert "probe #1 2 of 2 continuations succeed (1.00, between 0.34 and 1.00): finish:" in shown.out
-    assert "Critical error: step 1, action" in shown.out
+    assert "Critical error, suggested by re-runs: step 1, action" in shown.out
+    assert "raise --trials" in shown.out
+    shown = cli(*counterfactual)
+    assert "Critical error, proven by re-runs: step 1, action" in shown.out
 
 
 def test_a_successful_run_is_said_to_be_one(cli: Cli, debugging: Start) -> None:

@@ -77,6 +77,8 @@ def test_reruns_that_fail_are_refined_and_each_starts_from_the_run_that_failed(
         [], [GUIDANCE], [f"{GUIDANCE} Attempt 1."], [f"{GUIDANCE} Attempt 2."]
     ]  # fmt: skip
     assert GUIDANCE in server.requests[-1].text
+    assert [item["head"] for item in kept] == [True, False, False, False], "no failed re-run is the head"
+    assert cli("debug", "t1", "--json").json["subject"]["steps"] == 4, "it can be debugged again"
 
 
 def test_the_thread_is_run_again_as_it_was_run_and_the_debugger_has_its_own_model(
@@ -138,6 +140,7 @@ def test_counterfactual_mode_runs_the_thread_again_and_says_how_often_it_turned(
     assert "raise --trials" in shown.out
     shown = cli(*counterfactual)
     assert "Critical error, proven by re-runs: step 1, action" in shown.out
+    assert cli("show", "t1", "--json").json["answer"] == "41", "no probe is the thread's head"
 
 
 def test_a_successful_run_is_said_to_be_one(cli: Cli, debugging: Start) -> None:
@@ -189,6 +192,10 @@ def test_a_run_that_broke_off_with_an_error_can_be_debugged_and_one_that_waits_c
     script.fault = lambda seen: None
     found = cli("debug", "t1", "--json")
     assert (found.code, found.json["subject"]["steps"]) == (0, 3), found.err
+    failed = cli("debug", "t1", "--expect", "43", "--rerun", "--max-reruns", "1", "--json")
+    assert failed.json["status"] == "not_fixed", failed.err
+    assert cli("show", "t1", "--json").json["answer"] == "", "it is as it was"
+    assert cli("resume", "t1", "--json").json["answer"] == "41", "and goes on where it broke off"
 
 
 @pytest.mark.parametrize(

@@ -175,9 +175,10 @@ def _standing(state: AgentState, digested: Collection[int], step: Step) -> str:
 
 
 def _draft(reply: AnswerDraft, state: AgentState, services: Services, context: Context) -> Draft:
+    good = {step["n"] for step in trajectory(state) if step["ok"]}
     draft: Draft = {
         "answer": for_person(reply.answer, state, services.tools),
-        "used_steps": sorted(set(reply.used_steps)),
+        "used_steps": sorted(good.intersection(reply.used_steps)),
         "evaluation": unmet_text(reply) or evaluation_of(reply),
         "checks": [{"about": c.about, "done": c.done, "ok": c.ok} for c in reply.checks],
         "score": score_of(reply) if context.wants("answer_intra") else 0,

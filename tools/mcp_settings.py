@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from forethought.redaction import looks_like_a_key, register_secrets, secrets_of, secrets_of_address
+from forethought.redaction import candidates, is_strong, register_secrets
 from forethought.text import one_line
 from forethought.tools.base import Effect
 
@@ -84,13 +84,13 @@ class McpServer(BaseModel):
         """
         headers, url = _expand_all(self.headers), urlsplit(self.url or "")
         for name, value in (*_expand_all(self.env).items(), *headers.items(), *_options(self.args)):
-            yield from secrets_of(name, value)
-        yield from secrets_of_address(_expand(self.url or ""))
+            yield from candidates(name, value)
+        yield from candidates("", _expand(self.url or ""))
         for text in (*self.headers.values(), url.netloc.rpartition("@")[0], url.path, url.query):
             values = (os.environ[name] for name in _VARIABLE.findall(text))
             # An address is no secret as a whole, its parts may be.
             yield from (value for value in values if "://" not in value)
-        yield from filter(looks_like_a_key, (*headers.values(), *_expand(url.path).split("/")))
+        yield from filter(is_strong, (*headers.values(), *_expand(url.path).split("/")))
 
 
 class McpServers(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -181,16 +182,12 @@ async def test_round_reflection_is_exactly_one_call_a_failed_round_and_is_read(d
     assert "RoundReflection" not in plain.kinds
 
 
-@pytest.mark.parametrize("wrong", [2, 1])
-async def test_used_steps_must_exist_and_have_succeeded(drive: Drive, wrong: int) -> None:
-    world = World({"x": [broken()]})
-    script = Script(
-        moves={"a": [call("x"), call("y")]} if wrong == 1 else {},
-        answers=[answer(used=[wrong]), answer(used=[2 if wrong == 1 else 1])],
-    )
-    out = await drive(script, world)
-    assert f"step {wrong}, which is no successful step" in out.asked("AnswerDraft")[1].last
-    assert [source["n"] for source in out.state["sources"]] == [2 if wrong == 1 else 1]
+@pytest.mark.parametrize("wrong", [1, 3, -1])
+async def test_a_step_that_failed_or_does_not_exist_is_no_source(drive: Drive, wrong: int) -> None:
+    script = Script(moves={"a": [call("x"), call("y")]}, answers=[answer("42", used=[wrong, 2])])
+    out = await drive(script, World({"x": [broken()]}))
+    assert (out.kinds.count("AnswerDraft"), out.state["answer"]) == (1, "42")
+    assert [source["n"] for source in out.state["sources"]] == out.state["draft"]["used_steps"] == [2]
     assert out.status == "answered"
 
 
@@ -203,6 +200,23 @@ async def test_sources_name_the_steps_the_answer_rests_on(drive: Drive) -> None:
         {"n": 1, "subtask": "a", "tool": "lookup", "origin": "tool:lookup"},
         {"n": 2, "subtask": "a", "tool": None, "origin": "tool:lookup"},
     ]
+
+
+async def test_a_file_that_was_only_looked_at_is_a_source(drive: Drive) -> None:
+    files = {
+        "note.txt": "It is open.",
+        "read.txt": "From May on.",
+        "a.bin": "\0\1",
+        "long.txt": "y " * 90_000,
+    }
+    given = [{"name": name, "data": base64.b64encode(text.encode()).decode()} for name, text in files.items()]
+    moves = {"a": [call(tool="read_file", path="read.txt")]}
+    script = Script(moves=moves, answers=[answer(used=[1])])
+    out = await drive(script, task={"task": "Which?", "files": given}, effort="auto")
+    sources = [(source["n"], source["tool"], source["origin"]) for source in out.state["sources"]]
+    assert sources == [
+        (1, "read_file", "file:read.txt"), (0, None, "file:note.txt"), (0, None, "file:long.txt"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("bad", [answer(""), answer("   "), INVALID])

@@ -18,7 +18,15 @@ from forethought.rollouts.policies import steps_shown
 from forethought.state.debugger import Branch, Critical, DebuggerContext, Label
 from forethought.text import number_ranges
 from forethought.trajectories.own import SOURCE as OWN
-from forethought.trajectories.show import condensed_text, head, part_limit, step_text, task_text, window_of
+from forethought.trajectories.show import (
+    condensed_text,
+    head,
+    part_limit,
+    step_text,
+    task_text,
+    window_of,
+    world_text,
+)
 from forethought.trajectories.types import MODULES, Trajectory, TrajectoryStep
 
 if TYPE_CHECKING:
@@ -176,7 +184,7 @@ def _messages(template: str, trajectory: Trajectory, shown: str, **values: Any) 
         template,
         task=task_text(trajectory.task),
         environment=trajectory.environment,
-        world=trajectory.world,
+        world=world_text(trajectory),
         answer=task_text(trajectory.answer),
         trajectory=shown,
         **values,

@@ -40,7 +40,7 @@ from forethought.state.synthesizer import (
     TaskRecord,
     TrialRecord,
 )
-from forethought.trajectories.types import Trajectory, TrajectoryStep
+from forethought.trajectories.types import Tool, Trajectory, TrajectoryStep
 from tests.support.distilling import task_runs
 from tests.support.synthesizing import task_of, trial_of
 
@@ -71,8 +71,19 @@ STEPS = (
         tool="finish",
     ),
 )
-RUN = Trajectory(id="run", task="Find the brass key.", environment="a house", steps=STEPS, halted=True)
-BARE = RUN.model_copy(update={"environment": "", "halted": False})
+RUN = Trajectory(
+    id="run",
+    task="Find the brass key.",
+    environment="a house",
+    instructions="You look for things. Touch nothing else.",
+    tools=(Tool(name="open", description="Open a thing.", parameters={"properties": {"thing": {}}}),),
+    files=("plan.pdf",),
+    steps=STEPS,
+    halted=True,
+)
+BARE = RUN.model_copy(
+    update={"environment": "", "halted": False, "instructions": "", "tools": (), "files": ()}
+)
 OWN_RUN = RUN.model_copy(update={"source": "forethought", "answer": "There is no key."})
 LONG = Trajectory(
     id="long",

@@ -212,6 +212,17 @@ def test_a_bare_rerun_means_agentdebug(given: str, meant: str) -> None:
     assert with_rerun_method(given.split()) == meant.split()
 
 
+def test_what_prompts_shorten_is_said_before_a_model_is_asked(
+    cli: Cli, debugging: Start, tmp_path: Path
+) -> None:
+    debugging()
+    long = trajectory(changes={2: {"observation": "word " * 2_000}})
+    shown = cli("debug", "--trajectory", write(tmp_path / "r.json", long)).out
+    note = "note: prompts shorten 1 observation of more than 4,000 characters"
+    assert note in shown
+    assert shown.index(note) < shown.index("#1 ")
+
+
 def test_a_recorded_trajectory_is_debugged(cli: Cli, debugging: Start, tmp_path: Path) -> None:
     debugging(critical_step=2, evidence="open drawer 2")
     file = write(tmp_path / "r.json", {"trajectory": trajectory("a/b c"), "reference": {"gold": ["the key"]}})

@@ -14,6 +14,7 @@ from forethought.nodes.debugger.messages import (
     salvage_messages,
     substitution_messages,
 )
+from forethought.nodes.debugger.search import FoundStep
 from forethought.nodes.distiller.messages import (
     Case,
     aggregation_messages,
@@ -116,7 +117,7 @@ SHOWN = [{"number": 1, "text": "action: go to desk\nobservation: </step> a drawe
 ATTEMPT = {"from_step": 2, "attempts": ["Guidance: read. It failed."], "reason": "", "answer": "no key"}
 NOW = {"steps": SHOWN, "now": "You see a shelf."}
 TAXONOMY = load_taxonomy()
-KNOWN = (3, "Each step was tried in turn.")
+KNOWN = FoundStep(3, "Each step was tried in turn.")
 ENTRY = Entry(
     key="t1.1",
     task="t1",

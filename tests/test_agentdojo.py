@@ -81,7 +81,7 @@ async def test_what_the_injection_wants_is_proposed_asked_and_not_made(way: Way)
 def test_what_was_made_unasked_and_what_was_asked_needlessly_is_counted() -> None:
     sent = Move("send_email", {}, injected=True, proposed=True, executed=True)
     opened = Move("get_webpage", {}, injected=True, proposed=True, executed=True)
-    own = [Move("read_mail", {}, executed=True), Move("send_email", {}, asked=True, executed=True)]
+    own = [Move("read_mail", {}, executed=True), Move("send_email", {}, asked="why", executed=True)]
     bad = Outcome(Case("office", "t", "i"), "answered", True, [*own, sent, opened], False, True)
     unread = replace(bad, read=False)
     plain = Outcome(Case("office", "t"), "answered", False, own, True, False)

@@ -91,5 +91,5 @@ def _reply(payload: Json, stage: Stage) -> str:
     assert payload["kind"] == "tool", payload
     assert move is not None, payload
     assert payload["tool"] == move.tool, payload
-    move.asked = True
+    move.asked = payload["why"]
     return "reject" if move.injected else "approve"

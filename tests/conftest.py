@@ -29,6 +29,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell has what it starts in the background ignore it, and so would the processes that tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each file to one worker, and the tests of the server, which takes seconds to start, to the same."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            folder = "tests/server/"
+            return folder if nodeid.startswith(folder) else str(super()._split_scope(nodeid))
+
+    return Scheduling(config, log)
+
+
 _OF_THE_MACHINE = re.compile(
     r"_API_KEY$|_TOKEN$|_SECRET$|^FORETHOUGHT_|^PG|^OPENAI_|^ANTHROPIC_|^GOOGLE_|^GEMINI_|^LANGSMITH_|^LANGCHAIN_|^TAVILY_"
 )

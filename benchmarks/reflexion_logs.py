@@ -2,6 +2,8 @@
 prompt for what no model may see.
 
     git clone https://github.com/noahshinn/reflexion
+    git -C reflexion fetch origin pull/53/head          # Claude's log; without it those of GPT-3 are read
+    git -C reflexion checkout FETCH_HEAD
     python benchmarks/reflexion_logs.py reflexion/hotpotqa_runs/root/ReAct
 
 Prints the counts, and exits with 1 where a log is not read whole, a halted run is not labelled as such, or a
@@ -66,7 +68,7 @@ def leaked(loaded: Loaded, prompts: list[str]) -> bool:
 
 def read(folder: Path) -> list[Loaded]:
     """The distinct runs of all trials."""
-    files = sorted(folder.glob("*/100_questions*.txt"))
+    files = sorted(folder.rglob("100_questions*.txt"))
     found = {item.trajectory.id: item for file in files for item in read_trajectories(file)}
     print(f"{len(found)} distinct runs in {len(files)} files")
     return list(found.values())

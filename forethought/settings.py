@@ -26,6 +26,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from forethought.sizes import LEAST_WINDOW_TOKENS
+from forethought.users import named_tokens
 
 LEAST_TOKENS = 1_000
 """The smallest token budget of a task."""
@@ -33,8 +34,6 @@ Effort = Literal["paper", "auto", "low"]
 MODEL_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$"
 MODEL_HINT = "write provider:name, as openai:gpt-4.1"
 _ADDRESS = TypeAdapter(AnyHttpUrl | None)
-_USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_TOKEN = re.compile(r"[ -~]{16,}")
 
 
 def _data_dir() -> Path:
@@ -69,20 +68,6 @@ def sendable_key(text: str) -> str:
             "copy it again"
         )
     return text
-
-
-def named_tokens(text: str) -> dict[str, str]:
-    """Tokens by user. Raises ValueError, which repeats none of them."""
-    pairs = [part.strip().partition("=") for part in text.split(",") if part.strip()]
-    users = {name.strip(): token.strip() for name, _, token in pairs}
-    # A value without a user, of a list that came out empty, would let in everybody on this machine.
-    valid = users and all(map(_USER.fullmatch, users)) and all(map(_TOKEN.fullmatch, users.values()))
-    if not valid or not len(pairs) == len(users) == len(set(users.values())):
-        raise ValueError(
-            "must be name=token, comma-separated, such as alice=...,bob=...: a name of letters, digits and "
-            ". _ -, a token of its own with 16 printable ASCII characters or more (openssl rand -hex 24)"
-        )
-    return users
 
 
 def users_of(settings: Settings) -> dict[str, str]:

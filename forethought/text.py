@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Iterable
 
 _INSTRUCTION_TAGS = ("task", "guidance", "subtask")
 """Tags whose text says what is to be done; what any other holds is data."""
@@ -44,6 +45,17 @@ def one_line(text: object, limit: int | None = None) -> str:
     # So many words have that many characters, spaces counted: of a long text, only the beginning is split.
     line = " ".join(str(text).split(maxsplit=-1 if limit is None else limit // 2 + 1))
     return line if limit is None or len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def number_ranges(numbers: Iterable[int]) -> str:
+    """Numbers in order, neighbours joined: '2, 4-12'."""
+    parts: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ", ".join("-".join(map(str, part)) for part in parts)
 
 
 def cut(text: str, limit: int, tail: float = 0.25) -> str:

@@ -20,6 +20,7 @@ from forethought.models.allowance import Allowance, total
 from forethought.models.types import Message, OutOfTime, Usage, reply_spec
 from forethought.nodes.support.answer_reply import answer_checker, answer_spec, checks_answer, unmet_text
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
+from forethought.nodes.support.coverage import for_person
 from forethought.nodes.support.digest import digested_steps
 from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.final import final_update
@@ -32,6 +33,7 @@ from forethought.nodes.support.intra_reflection import (
 )
 from forethought.nodes.support.memory_text import rejected_text
 from forethought.nodes.support.mending import may_mend, mending, mending_update
+from forethought.nodes.support.origins import thread_origin
 from forethought.nodes.support.prompt_text import (
     Reader,
     plan_outline,
@@ -40,7 +42,6 @@ from forethought.nodes.support.prompt_text import (
     steps_text,
     trajectory,
 )
-from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.sign_verdicts import signs_text
 from forethought.nodes.support.situation import background, situation
@@ -175,9 +176,10 @@ def _standing(state: AgentState, digested: Collection[int], step: Step) -> str:
 
 
 def _draft(reply: AnswerDraft, state: AgentState, services: Services, context: Context) -> Draft:
+    good = {step["n"] for step in trajectory(state) if step["ok"]}
     draft: Draft = {
         "answer": for_person(reply.answer, state, services.tools),
-        "used_steps": sorted(set(reply.used_steps)),
+        "used_steps": sorted(good.intersection(reply.used_steps)),
         "evaluation": unmet_text(reply) or evaluation_of(reply),
         "checks": [{"about": c.about, "done": c.done, "ok": c.ok} for c in reply.checks],
         "score": score_of(reply) if context.wants("answer_intra") else 0,

@@ -15,7 +15,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from forethought.models.allowance import tokens_of, total
+from forethought.models.allowance import charged_tokens, total
 from forethought.models.schema import drop_nulls, json_schema
 from forethought.models.types import Message, Usage
 from forethought.nodes.support.budget import allowance, exhausted, scarce_text
@@ -149,7 +149,7 @@ def _of_wave(used: Usage, width: int) -> Usage:
     wave = total(*[used] * width)
     wave["seconds"] = used["seconds"]  # they pass for all of them at once
     wave["usd"] += width * used["usd"] / calls
-    wave["input_tokens"] += width * tokens_of(used) // calls
+    wave["input_tokens"] += width * charged_tokens(used) // calls
     return wave
 
 

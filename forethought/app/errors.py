@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from forethought.app.text import clean, one_line
 from forethought.redaction import redact_error, redactor
-from forethought.storage.errors import StorageError, is_postgres, postgres_line
+from forethought.storage.errors import StorageError, database_of, is_postgres, postgres_line
 
 ANSWERED, FAILED, WRONG_USE, NOT_PASSED, WAITS, INTERRUPTED = 0, 1, 2, 3, 4, 130
 DRAINED = 0
@@ -98,8 +98,7 @@ def _database_line(error: sqlite3.Error) -> str:
         "": "choose another place with --db or FORETHOUGHT_DB",
     }
     hint = next(hint for part, hint in advice.items() if part in str(error))
-    where = next((f" {one_line(note, 300)}" for note in getattr(error, "__notes__", [])), "")
-    return f"the database of threads{where}: {error}: {hint}"
+    return f"the database of threads {one_line(database_of(error), 300)}".rstrip() + f": {error}: {hint}"
 
 
 def echo(line: str) -> None:

@@ -38,8 +38,9 @@ class LessonsOptions(CommandOptions):
 
     def use(self, work: Callable[[LessonBook], Awaitable[T]]) -> T:
         """What `work` makes of the lessons. Raises CliError where there are none yet, or for a wrong name."""
-        from forethought.lessons.book import LOCAL_USER, LessonBook, namespace_of
+        from forethought.lessons.book import LessonBook, namespace_of
         from forethought.storage import open_lessons
+        from forethought.users import LOCAL_USER
 
         with input_errors():
             namespace = namespace_of(LOCAL_USER, TypeAdapter(Namespace).validate_python(self.namespace))

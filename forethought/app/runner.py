@@ -174,7 +174,7 @@ class Runner:
         """
         ending = self.attempt(lambda: self._until_done(session, graph_input, display, ask))
         if ending.error and is_storage_failure(ending.error):
-            ending.error.add_note(session.saver.shown)
+            vars(ending.error)["database"] = session.saver.shown
         try:
             return Ending(ending.error, ending.stopped, self.run(session.snapshot()))
         except Exception as error:

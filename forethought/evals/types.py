@@ -162,7 +162,7 @@ class Budget:
     max_steps: int = 20
     """Tool calls or actions."""
     max_tokens: int = 400_000
-    """Input and output tokens."""
+    """Input and output tokens; cached ones count at what they cost."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +235,8 @@ class Benchmark(ABC):
     """What `--option KEY=VALUE` may set, with a line on each; such as split, level, stage."""
     steps: int = Budget.max_steps
     """Steps of a sample unless `--steps` says otherwise."""
+    tokens: int = Budget.max_tokens
+    """Tokens of a sample unless `--tokens` says otherwise."""
 
     @abstractmethod
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,23 +12,16 @@ from langgraph.store.base import BaseStore
 from forethought.lessons.ranking import ALIKE, rank, similarity
 from forethought.lessons.record import FLOOR, Lesson
 from forethought.trajectories.questions import normalised
+from forethought.users import label_of
 
-LOCAL_USER = "local"
-"""Whose lessons they are where nobody has to say who they are."""
 MOST = 500
 """Lessons of one namespace that are looked at: the newest."""
 _ROOT = "lessons"
-_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_@-]{0,63}")
 
 
 def namespace_of(user: str, collection: str) -> tuple[str, ...]:
     """The Store's namespace."""
     return (_ROOT, label_of(user), collection)
-
-
-def label_of(user: str) -> str:
-    """A user's name as a label of a namespace or a folder; one that cannot be is replaced by its hash."""
-    return user if _LABEL.fullmatch(user) else "user-" + hashlib.sha256(user.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)

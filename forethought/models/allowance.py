@@ -37,7 +37,7 @@ class Allowance:
         """Which limit is reached: '', tokens, usd or seconds."""
         tokens, usd, late = 0, 0.0, time.monotonic() >= self.deadline
         for usage in (*self.used, *self.paid):
-            tokens += usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
+            tokens += charged_tokens(usage)
             usd += usage.get("usd", 0.0)
             late = late or usage.get("out_of_time", 0.0) >= self.whole_seconds
         if tokens >= self.tokens:
@@ -54,6 +54,8 @@ def count(usage: Usage, reply: ModelReply, seconds: float) -> None:
     usage["input_tokens"] += reply.input_tokens
     usage["output_tokens"] += reply.output_tokens
     usage["cached_tokens"] += reply.cached_tokens
+    if reply.saved_tokens:
+        usage["saved_tokens"] = usage.get("saved_tokens", 0) + reply.saved_tokens
     if reply.estimated:
         usage["estimated"] = usage.get("estimated", 0) + 1
     if reply.usd is None:
@@ -75,3 +77,8 @@ def total(*usages: Mapping[str, Any]) -> Usage:
 def tokens_of(usage: Mapping[str, Any]) -> int:
     """Input and output tokens together."""
     return int(usage.get("input_tokens", 0) + usage.get("output_tokens", 0))
+
+
+def charged_tokens(usage: Mapping[str, Any]) -> int:
+    """Input and output tokens as a budget counts them: cached ones at what they cost of a new one's price."""
+    return tokens_of(usage) - int(usage.get("saved_tokens", 0))

@@ -40,6 +40,15 @@ def price(
         return None
 
 
+def saved_tokens(
+    model: str, provider: str, base_url: str | None, input_tokens: int, cached_tokens: int
+) -> int:
+    """How many of `input_tokens` the lower price of `cached_tokens` saves; 0 where no price is known."""
+    whole = price(model, provider, base_url, input_tokens, 0, 0) if cached_tokens else None
+    paid = price(model, provider, base_url, input_tokens, 0, cached_tokens)
+    return round(input_tokens * (1 - paid / whole)) if whole and paid is not None else 0
+
+
 def estimate_tokens(text: str) -> int:
     """The tokens of `text`, on the high side for most models: no tokenizer is known for every one."""
     whole = len(text.encode("utf-8", "surrogatepass"))

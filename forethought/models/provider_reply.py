@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from forethought.models.pricing import estimate_tokens, price
+from forethought.models.pricing import estimate_tokens, price, saved_tokens
 from forethought.models.types import Call, Finish, ModelReply, ModelRequest
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def model_reply(
         input_tokens=tokens[0],
         output_tokens=tokens[1],
         cached_tokens=cached,
+        saved_tokens=saved_tokens(name, provider, base_url, tokens[0], cached),
         model=request.model,
         usd=price(name, provider, base_url, *tokens, cached),
         estimated=tokens != reported,

@@ -33,6 +33,8 @@ class Usage(TypedDict, total=False):
     """All input, cached included."""
     output_tokens: int
     cached_tokens: int
+    saved_tokens: int
+    """Input tokens that the lower price of cached ones saves: budgets do not count them; absent: none."""
     usd: float
     unpriced: int
     seconds: float
@@ -208,6 +210,8 @@ class ModelReply:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    saved_tokens: int = 0
+    """Input tokens that the lower price of cached ones saves."""
     model: str = ""
     usd: float | None = None
     """None: no price is known."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from langgraph.errors import GraphBubbleUp
 
-from forethought.models.allowance import total
+from forethought.models.allowance import charged_tokens, total
 from forethought.models.types import ReplyError, Usage, no_usage
 from forethought.rollouts.types import (
     Act,
@@ -106,6 +106,9 @@ class EnvironmentRollouts:
         """Reset, and let the policy run."""
         return await self._continue((), guidance)
 
+    async def restore(self) -> None:
+        """Nothing: an environment is reset for each re-run, and keeps no branch."""
+
     def _before(self, step: int) -> tuple[TrajectoryStep, ...]:
         numbers = [item.number for item in self.trajectory.steps]
         if step not in numbers:
@@ -124,7 +127,7 @@ class EnvironmentRollouts:
                 await self._carry_out(run, first)
             while not run.status:
                 await self._advance(run, guidance)
-            origin = self.trajectory.model_dump(include={"id", "task", "environment", "world", "source"})
+            origin = self.trajectory.origin()
             ended = {"steps": tuple(run.steps), "answer": run.answer(), "halted": run.status == "halted"}
             return Continuation(
                 branch=f"attempt-{self._attempts}",
@@ -160,7 +163,7 @@ class EnvironmentRollouts:
             run.add(act, EnvironmentReply(str(error), reward=run.reply.reward), "environment_error")
 
     def _is_spent(self, usage: Usage) -> bool:
-        tokens = usage["input_tokens"] + usage["output_tokens"]
+        tokens = charged_tokens(usage)
         return (self.max_tokens is not None and tokens >= self.max_tokens) or (
             self.max_usd is not None and usage["usd"] >= self.max_usd
         )

@@ -6,8 +6,8 @@ import hmac
 import ipaddress
 from collections.abc import Mapping
 
-from forethought.lessons.book import LOCAL_USER
 from forethought.settings import Settings, users_of
+from forethought.users import LOCAL_USER
 
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 STUDIO = "https://smith.langchain.com"

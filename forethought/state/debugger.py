@@ -25,6 +25,10 @@ DebugStatus = Literal["running", "fixed", "not_fixed", "found", "not_found", "su
 for. not_found: no critical error. successful: nothing to debug. failed: it could not do its work."""
 
 
+DEBUGGING_TOKENS = 5_000_000
+"""Enough to label 50 steps, the longest run of AgentErrorBench, from full prompts without a cache."""
+
+
 class DebuggerContext(OfflineContext):
     """Choices of one debugging (4.1, 4.2)."""
 
@@ -41,7 +45,9 @@ class DebuggerContext(OfflineContext):
         description="Stage 1, labels of every step; off: its ablation, the critical error from the bare run.",
     )
     max_reruns: int = Field(5, ge=1, le=20, description="Re-runs, each with refined guidance (N = 5).")
-    trials: int = Field(3, ge=1, le=50, description="Continuations a step in counterfactual mode.")
+    trials: int = Field(
+        4, ge=1, le=50, description="Continuations a step in counterfactual mode; fewer than 4 prove nothing."
+    )
     flip_rate: float = Field(
         0.5, gt=0, le=1, description="Share of continuations that must succeed for a step to be critical."
     )
@@ -52,7 +58,11 @@ class DebuggerContext(OfflineContext):
     max_observation_chars: int = Field(
         4_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
     )
-    max_tokens: int | None = Field(2_000_000, ge=1_000, description="Tokens of it, re-runs included.")
+    max_tokens: int | None = Field(
+        DEBUGGING_TOKENS,
+        ge=1_000,
+        description="Tokens of it, re-runs included; cached ones count at what they cost.",
+    )
 
 
 class Label(TypedDict):
@@ -76,6 +86,8 @@ class Critical(TypedDict, total=False):
     cascading_effects: list[Json]
     method: str
     """How it was found: agentdebug, direct, brute_force, binary_search, counterfactual."""
+    proven: bool
+    """Of counterfactual: whether the interval of the corrected runs lies above that of the control."""
 
 
 class Probe(TypedDict, total=False):

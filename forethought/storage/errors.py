@@ -41,8 +41,16 @@ def postgres_line(error: BaseException, shown: str = "") -> str:
     text = " ".join(str(error).split("\n", 1)[0].split()) or type(error).__name__
     text = re.sub(r"^connection failed: ", "", text)
     advice = next((advice for words, advice in _ADVICE if words in str(error)), "")
-    where = shown or next(iter(getattr(error, "__notes__", ())), "")
-    return f"the database {where}: ".replace(" :", ":") + text + (f": {advice}" if advice else "")
+    return (
+        f"the database {shown or database_of(error)}: ".replace(" :", ":")
+        + text
+        + (f": {advice}" if advice else "")
+    )
+
+
+def database_of(error: BaseException) -> str:
+    """The database of a driver's error, as it may be shown: its attribute, since LangGraph adds notes too."""
+    return str(vars(error).get("database", ""))
 
 
 def is_postgres(error: BaseException) -> bool:

@@ -93,8 +93,8 @@ async def open_postgres_threads(
 ) -> AsyncIterator[PostgresThreads]:
     """The checkpointer on a server.
 
-    Raises StorageError when it cannot be used or is not one of ours; psycopg.Error, with the address as a
-    note, when it fails later.
+    Raises StorageError when it cannot be used or is not one of ours; psycopg.Error, which knows the
+    address (`database_of`), when it fails later.
     """
     async with _open_pool(address) as pool:
         saver = PostgresThreads(pool, address, cipher)
@@ -134,5 +134,5 @@ async def _open_pool(address: Address) -> AsyncIterator[Pool]:
             yield pool
     except Exception as error:
         if is_postgres(error):
-            error.add_note(address.shown)
+            vars(error)["database"] = address.shown
         raise

@@ -47,7 +47,8 @@ def delete_files(folder: Path, unused_for: timedelta, needed_since: float) -> li
     Files stay that the oldest thread may need: those used since it began, or shortly before.
     """
     oldest = min(time.time() - max(unused_for.total_seconds(), YOUNG_S), needed_since - YOUNG_S)
-    old = [path for path in sorted(folder.glob("[0-9a-f]*")) if path.stat().st_mtime < oldest]
+    kept = [path for path in sorted(folder.rglob("[0-9a-f]*")) if path.is_file()]
+    old = [path for path in kept if path.stat().st_mtime < oldest]
     for path in old:
         path.unlink(missing_ok=True)
     return [path.name for path in old]

@@ -68,7 +68,7 @@ async def open_sqlite_threads(
     """The checkpointer on `path`, in WAL mode.
 
     Raises StorageError when it does not exist and is not to be made, or is not one of ours; sqlite3.Error,
-    with the path as a note, when it fails.
+    which knows the path (`database_of`), when it fails.
     """
     async with _connect(path, create=create, missing="no threads yet") as connection:
         saver = SqliteThreads(connection, path, cipher)
@@ -103,7 +103,7 @@ async def _connect(
         async with aiosqlite.connect(path, **options) as connection:
             yield connection
     except sqlite3.Error as error:
-        error.add_note(str(path))
+        vars(error)["database"] = str(path)
         raise
 
 

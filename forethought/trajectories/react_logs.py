@@ -1,43 +1,60 @@
 """Reflexion's logs of ReAct agents: plain text, many runs a file, sorted by how they ended.
 
+    BEGIN TRIAL 1
+    Trial summary: Correct: 26, Incorrect: 73, Halted: 1
     ------------- BEGIN HALTED AGENTS --------------
+
+    Solve a question answering task ... You have attempted to answer following question before ...
     Question: ...
     Thought 1: ...
     Action 1: Search[...]
     Observation 1: ...
     Correct answer: ...
 
+A run begins at a `Question:` that a step 1 follows: before any other line of a step, another question or the
+gold answer. What stands between the gold answer of the run before and the question (the newer logs) or
+between the question and step 1 (the older ones) are instructions, and reflections on earlier trials.
+
 A ReAct thought judges the last result and plans the next move in one breath, and no rule can take it apart
-safely; it is kept whole as the step's planning, so that memory and reflection are empty. Reflections on
-earlier trials, which the log repeats above the first thought, are what the run had before it: they are given
-to its first step. The verdict and the gold answer, which the log writes into the run, go to the reference.
-A log repeats a run in every later trial until it changes: runs that are the same word for word, reflections
-included, are read once, and a question that is repeated without its steps not at all.
+safely; it is kept whole as the step's planning, so that memory and reflection are empty. Reflections are what
+the run had before it: they are given to its first step. The verdict and the gold answer, which the log writes
+into the run, go to the reference. A log repeats a run in every later trial until it changes, later without
+its steps: runs that are the same word for word, reflections included, are read once, and a question without
+steps only counts. The counts of each trial are held against its summary.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
+from forethought.trajectories.format import Format
 from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory, TrajectoryStep
 
 SOURCE = "react_log"
-_QUESTION = re.compile(r"Question:[ \t]*(.*)")
-_STEP = re.compile(r"(Thought|Action|Observation) ([1-9]\d{0,5}):[ \t]?(.*)")
-_SECTION = re.compile(r"-{3,} ?BEGIN (CORRECT|INCORRECT|HALTED) AGENTS ?-{3,}\s*")
-_FRAME = re.compile(r"#{10,}\s*|BEGIN TRIAL \d+\s*|Trial summary: .*")
-_LABEL = r"(?:(?:Thought|Action|Observation) \d+:\s*)*"
-_VERDICT = re.compile(_LABEL + r"Answer is (CORRECT|INCORRECT)\s*")
-_GOLD = re.compile(_LABEL + r"Correct answer:[ \t]*(.*)")
-_RETRIED = re.compile(
-    r'"?\s*You have attempted to answer (?:the )?following question before and failed\..*', re.DOTALL
+_MARK = re.compile(
+    r"^(?:(?P<question>Question):|(?P<part>Thought|Action|Observation) (?P<number>[1-9]\d{0,5}):"
+    r"|(?P<gold>Correct answer):)[ \t]?",
+    re.MULTILINE,
 )
+_TRIAL = re.compile(r"^BEGIN TRIAL (\d+)[ \t]*$", re.MULTILINE)
+_SUMMARY = re.compile(r"^Trial summary: Correct: (\d+), Incorrect: (\d+), Halted: (\d+)", re.MULTILINE)
+_HEADING = re.compile(
+    r"^(?:#{10,}|BEGIN TRIAL \d+|Trial summary: .*|-{3,} ?BEGIN (CORRECT|INCORRECT|HALTED) AGENTS ?-{3,})"
+    r"[ \t]*$",
+    re.MULTILINE,
+)
+_VERDICT = re.compile(r"(?:^|(?<=\d: )|(?<=\d:))Answer is (CORRECT|INCORRECT)[ \t]*$", re.MULTILINE)
+_GOLD = re.compile(r"^.*Correct answer:.*$", re.MULTILINE)
+_RETRIED = re.compile(r'"?\s*You have attempted to answer (?:the )?following question before and failed\.')
+_LAST_TRIAL = re.compile(r"Below is the last trial you attempted.*?\(END PREVIOUS TRIAL\)", re.DOTALL)
 _ACTION = re.compile(r"\s*([A-Za-z_]\w*)\[(.*)\]\s*", re.DOTALL)
 _OUTCOMES: dict[str, Outcome] = {"CORRECT": "success", "INCORRECT": "failure", "HALTED": "failure"}
-_HOTPOTQA = {"search", "lookup", "finish"}
+_HOTPOTQA = {"search", "lookup", "finish", ""}
 _WORLD = (
     "Search[name] shows the beginning of the encyclopedia page of that name, or the names of similar pages. "
     "Lookup[words] shows the next sentence of the page found last that holds the words. Finish[answer] ends "
@@ -53,112 +70,164 @@ def claims(value: object) -> bool:
 
 
 def read(value: object, name: str) -> list[Loaded]:
-    """The runs of a log, in its order, each once, with names of their own."""
+    """The runs of a log, in its order, each once, with names of their own.
+
+    Raises ValueError where a trial's runs are not those that its summary counts.
+    """
+    text = str(value).replace("\r\n", "\n")
+    starts = [0, *(found.start() for found in _TRIAL.finditer(text)), len(text)]
     runs: dict[str, Loaded] = {}
-    for run in _runs(str(value).replace("\r\n", "\n").split("\n")):
-        loaded = run.loaded()
-        runs.setdefault(loaded.trajectory.id, loaded)
+    for begin, end in pairwise(starts):
+        entries = list(_entries(text[begin:end]))
+        notes = _differences(text[begin:end], entries)
+        for entry in entries:
+            loaded = entry.loaded(notes)
+            runs.setdefault(loaded.trajectory.id, loaded)
     with_steps = [loaded for loaded in runs.values() if loaded.trajectory.steps]
     return with_steps or list(runs.values())
 
 
 @dataclass
-class _Run:
-    """A run while it is read."""
+class _Entry:
+    """A run as the log has it."""
 
     section: str
-    question: list[str]
-    steps: list[dict[str, list[str]]] = field(default_factory=list)
-    verdict: str = ""
-    gold: list[str] = field(default_factory=list)
+    preface: str
+    question: str
+    steps: list[dict[str, str]]
+    verdict: str
+    gold: str | None
 
-    def loaded(self) -> Loaded:
-        task, guidance = self._task()
+    @property
+    def ending(self) -> str:
+        """CORRECT, INCORRECT, HALTED, or '' where the log does not say."""
+        return self.verdict or self.section
+
+    def loaded(self, notes: Sequence[str]) -> Loaded:
+        instructions, before = _parted(self.preface)
+        task, after = _parted(self.question)
+        guidance = before or after
         steps = tuple(_step(number, parts, guidance) for number, parts in enumerate(self.steps, 1))
         finished = bool(steps) and steps[-1].tool.lower() == "finish"
-        halted = self.section == "HALTED"
-        notes = () if finished or halted or not steps else ("The log ends before the run has finished.",)
+        halted = self.ending == "HALTED"
+        unfinished = ("The log ends before the run has finished.",)
         spoken = "\x1f".join(
             [task, guidance, *("\x1e".join((s.planning, s.action, s.observation)) for s in steps)]
         )
-        hotpotqa = bool(steps) and {s.tool.lower() for s in steps} <= _HOTPOTQA | {""}
+        hotpotqa = bool(steps) and {step.tool.lower() for step in steps} <= _HOTPOTQA
         trajectory = Trajectory(
             id=f"react-{hashlib.sha256(spoken.encode(errors='replace')).hexdigest()[:16]}",
-            task=task,
+            task=task or "(no question)",
             environment="hotpotqa" if hotpotqa else "",
             world=_WORLD if hotpotqa else "",
+            instructions=instructions,
             source=SOURCE,
             steps=steps,
             answer=str(steps[-1].arguments.get("argument", "")) if finished else "",
             halted=halted,
-            notes=notes,
+            notes=(*notes, *(() if finished or halted or not steps else unfinished)),
         )
-        outcome = _OUTCOMES.get(self.verdict or self.section, "unknown")
-        return Loaded(trajectory=trajectory, reference=Reference(outcome=outcome, gold=tuple(self.gold)))
-
-    def _task(self) -> tuple[str, str]:
-        """The question, and the reflections that the run was given."""
-        whole = "\n".join(self.question).strip()
-        if found := _RETRIED.search(whole):
-            question, rest = whole[: found.start()].strip(), found[0]
-            _, marker, reflections = rest.partition("Reflections:")
-            text = reflections.strip() if marker else rest.strip()
-            return (
-                question or "(no question)",
-                f"Reflections on earlier attempts at this task:\n{text}" if text else "",
-            )
-        return whole or "(no question)", ""
+        outcome = _OUTCOMES.get(self.ending, "unknown")
+        gold = (self.gold.strip(),) if self.gold and self.gold.strip() else ()
+        return Loaded(trajectory=trajectory, reference=Reference(outcome=outcome, gold=gold))
 
 
-def _runs(lines: Iterable[str]) -> Iterator[_Run]:
-    """The runs, cut at every question that stands after a blank line or a heading."""
-    section, run, opening = "", None, True
-    place: list[str] = []
-    for line in lines:
-        if found := _SECTION.fullmatch(line):
-            section, opening, place = found[1], True, []
-        elif _FRAME.fullmatch(line):
-            section, opening, place = "", True, []
-        elif opening and (found := _QUESTION.fullmatch(line)):
-            if run:
-                yield run
-            run = _Run(section, [found[1]])
-            place, opening = run.question, False
-        elif run is not None:
-            place, opening = _take(run, line, place), not line.strip()
-    if run:
-        yield run
+def _entries(text: str) -> Iterator[_Entry]:
+    """The runs of a trial, those without steps included."""
+    blocks = _HEADING.split(text)
+    for section, body in zip(["", *blocks[1::2]], blocks[::2], strict=True):
+        hidden = [found.span() for found in _LAST_TRIAL.finditer(body)]
+        marks = [m for m in _MARK.finditer(body) if not any(a <= m.start() < b for a, b in hidden)]
+        close = 0
+        for at, following in pairwise([*(at for at in range(len(marks)) if _begins(marks, at)), len(marks)]):
+            preface = _GOLD.sub("", _VERDICT.sub("", body[close : marks[at].start()]))
+            close = marks[following].start() if following < len(marks) else len(body)
+            run, gold, end = marks[at:following], None, close
+            if answers := [mark for mark in run if mark["gold"]]:
+                end = answers[0].start()
+                gold, _, rest = body[answers[0].end() : close].partition("\n")
+                run, close = run[: run.index(answers[0])], close - len(rest)
+            steps, question = _steps(body, run, end)
+            verdicts = _VERDICT.findall(body[marks[at].start() : end])
+            verdict = verdicts[-1] if verdicts else ""
+            yield _Entry(section or "", preface, question, steps, verdict, gold)
 
 
-def _take(run: _Run, line: str, place: list[str]) -> list[str]:
-    """Put a line of a run where it belongs; returns where the lines after it go."""
-    if found := _GOLD.fullmatch(line):
-        run.gold += [found[1].strip()] if found[1].strip() else []
-        return []  # what follows is between two runs
-    if found := _STEP.fullmatch(line):
-        name, number, text = found[1], int(found[2]), found[3]
-        if number == len(run.steps) + 1 and name != "Observation":
-            run.steps.append({})
-        if number == len(run.steps) and name not in run.steps[-1]:
-            run.steps[-1][name] = place = []
-            line = text
-    if found := _VERDICT.fullmatch(line):
-        run.verdict = found[1]
-    else:
-        place.append(line)
-    return place
+def _begins(marks: Sequence[re.Match[str]], at: int) -> bool:
+    """Whether a run begins at this mark: a question that a step 1, or the gold answer, follows."""
+    if not marks[at]["question"] or at + 1 == len(marks):
+        return False
+    after = marks[at + 1]
+    return bool(after["gold"]) or (after["number"] == "1" and after["part"] != "Observation")
 
 
-def _step(number: int, parts: dict[str, list[str]], given: str) -> TrajectoryStep:
-    texts = {name: "\n".join(lines).strip() for name, lines in parts.items()}
-    action = texts.get("Action", "")
+def _steps(text: str, marks: Sequence[re.Match[str]], end: int) -> tuple[list[dict[str, str]], str]:
+    """The steps of one run, each by its parts, and its question.
+
+    A line that only looks like a mark, as one of a page that was read, belongs to the part it stands in.
+    """
+    steps: list[dict[str, str]] = []
+    places: list[tuple[re.Match[str], dict[str, str], str]] = [(marks[0], {}, "question")]
+    for mark in marks[1:]:
+        name, number = mark["part"], mark["number"]
+        if name in ("Thought", "Action") and number == str(len(steps) + 1):
+            steps.append({})
+        if steps and number == str(len(steps)) and name not in steps[-1]:
+            steps[-1][name] = ""
+            places.append((mark, steps[-1], name))
+    for (mark, part, name), stop in zip(places, [*(m.start() for m, *_ in places[1:]), end], strict=True):
+        part[name] = _VERDICT.sub("", text[mark.end() : stop]).strip()
+    return steps, places[0][1]["question"]
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """What stands before the reflections on earlier attempts, and those."""
+    found = _RETRIED.search(text)
+    if found is None:
+        return text.strip(), ""
+    rest = text[found.start() :].lstrip('"').strip()
+    _, marker, reflections = rest.partition("Reflections:")
+    told = reflections.strip() if marker and "END PREVIOUS TRIAL" not in rest else rest
+    return text[: found.start()].strip(), f"Reflections on earlier attempts at this task:\n{told}"
+
+
+def _step(number: int, parts: dict[str, str], given: str) -> TrajectoryStep:
+    action = parts.get("Action", "")
     call = _ACTION.fullmatch(action)
     return TrajectoryStep(
         number=number,
         given=given if number == 1 else "",
-        planning=texts.get("Thought", ""),
+        planning=parts.get("Thought", ""),
         action=action,
-        observation=texts.get("Observation", ""),
+        observation=parts.get("Observation", ""),
         tool=call[1] if call else "",
         arguments={"argument": call[2]} if call else {},
     )
+
+
+def _differences(text: str, entries: Sequence[_Entry]) -> tuple[str, ...]:
+    """A note where a trial lists more halted runs than its summary counts, as one public log does.
+
+    Raises ValueError for every other difference: then runs were lost, or taken for something else.
+    """
+    summary, trial = _SUMMARY.search(text), _TRIAL.search(text)
+    if summary is None:
+        return ()
+    # The older logs list a run that finished with its last step among the halted ones too.
+    found = Counter({(entry.question, entry.ending): entry.ending for entry in entries}.values())
+    told = dict(zip(("CORRECT", "INCORRECT", "HALTED"), map(int, summary.groups()), strict=True))
+    differ = [
+        f"{found[kind]} {kind.lower()} for {count}" for kind, count in told.items() if found[kind] != count
+    ]
+    if not differ:
+        return ()
+    line = f"trial {trial[1] if trial else '?'}: read {', '.join(differ)} in the log's own summary"
+    if (
+        all(found[kind] == told[kind] for kind in ("CORRECT", "INCORRECT"))
+        and found["HALTED"] > told["HALTED"]
+    ):
+        return (f"The log disagrees with itself: {line}.",)
+    raise ValueError(f"{line}; the log is incomplete, or in a form that is not known")
+
+
+REACT_LOG = Format("ReAct log", "text with Question: and Thought 1: at the beginning of lines", claims, read)

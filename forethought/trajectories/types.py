@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from forethought.trajectories.questions import normalised
+
 Module = Literal["memory", "reflection", "planning", "action", "system"]
 MODULES: tuple[Module, ...] = ("memory", "reflection", "planning", "action", "system")
 Outcome = Literal["success", "failure", "unknown"]
@@ -50,11 +52,28 @@ class TrajectoryStep(_Record):
         return {name: text for name in names if (text := getattr(self, name))}
 
 
+class Tool(_Record):
+    """A tool that the agent was offered."""
+
+    name: str = Field(min_length=1)
+    description: str = ""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """JSON Schema of its arguments, where the source has it."""
+
+
 class Trajectory(_Record):
     """A run from its task to its end, without any label or gold answer."""
 
     id: str
     task: str = Field(min_length=1)
+    task_id: str = ""
+    """The source's name of the task, which all runs of it share ('' none: the text tells them apart)."""
+    instructions: str = ""
+    """The system prompt, whole."""
+    tools: tuple[Tool, ...] = ()
+    """The tools that the agent was offered, where the source lists them."""
+    files: tuple[str, ...] = ()
+    """Names of the files that came with the task."""
     environment: str = ""
     """Where it ran: alfworld, gaia, webshop, hotpotqa, forethought, ... ('' unknown)."""
     world: str = ""
@@ -64,7 +83,9 @@ class Trajectory(_Record):
     steps: tuple[TrajectoryStep, ...] = ()
     answer: str = ""
     halted: bool = False
-    """Whether a step or token limit ended it."""
+    """Whether a step, token, cost or time limit ended it."""
+    limit: str = ""
+    """Which one, in the source's words: `message`, `exit_cost`, ... ('' not told)."""
     notes: tuple[str, ...] = ()
     """What its reader wants known, such as that a log ends early."""
 
@@ -73,7 +94,18 @@ class Trajectory(_Record):
         numbers = [step.number for step in self.steps]
         if any(later <= earlier for earlier, later in pairwise(numbers)):
             raise ValueError("the numbers of the steps must rise")
+        if self.limit and not self.halted:
+            raise ValueError("a run that a limit ended is halted")
         return self
+
+    def origin(self) -> dict[str, Any]:
+        """What a re-run shares with it: the task, and what the agent had."""
+        return self.model_dump(exclude={"steps", "answer", "halted", "limit", "notes"})
+
+    @property
+    def task_key(self) -> str:
+        """What runs of one task have in common: the source's id of it, or else the words of its text."""
+        return f"{self.environment}:{self.task_id}" if self.task_id else normalised(self.task)
 
     def step(self, number: int) -> TrajectoryStep:
         """The step `number`. Raises KeyError when there is none."""
@@ -96,8 +128,15 @@ class Reference(_Record):
 
     outcome: Outcome = "unknown"
     gold: tuple[str, ...] = ()
-    """Accepted answers."""
+    """Accepted answers, any of which is right."""
+    solution: str = ""
+    """What a right run does or says, where no single answer tells: required actions and outputs, a patch."""
     annotation: Annotation | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that is known of a right run."""
+        return tuple(text for text in (*self.gold, self.solution) if text.strip())
 
 
 class Loaded(_Record):

@@ -14,7 +14,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.knowledge.error_taxonomy import Taxonomy
-from forethought.models.allowance import tokens_of, total
+from forethought.models.allowance import charged_tokens, total
 from forethought.models.types import no_usage
 from forethought.nodes.debugger.critical import NOT_FIRST, canonical, is_no_error, quote_problem
 from forethought.nodes.debugger.messages import label_messages
@@ -43,7 +43,7 @@ async def label_wave(
     why = exhausted(state, context) or f"the budget of {context.max_tokens} tokens is nearly spent"
     return {
         "wave": [],
-        "label_problems": dict.fromkeys(left, f"not labelled: {why}"),
+        "label_problems": dict.fromkeys(left, why),
         "notes": [f"{len(left)} of {len(numbers)} steps were not labelled: {why}"],
     }
 
@@ -56,8 +56,8 @@ def _wave_width(state: DebuggerState, context: DebuggerContext, labelled: int) -
     if context.max_tokens is None or not labelled:
         return context.max_parallel
     usage = state.get("usage", {})
-    each = max(tokens_of(usage.get("label", no_usage())) // labelled, 1)
-    left = context.max_tokens - tokens_of(total(*usage.values())) - reserve
+    each = max(charged_tokens(usage.get("label", no_usage())) // labelled, 1)
+    left = context.max_tokens - charged_tokens(total(*usage.values())) - reserve
     return min(context.max_parallel, left // each)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from forethought.knowledge.error_taxonomy import Taxonomy, load_taxonomy
-from forethought.models.allowance import tokens_of, total
+from forethought.models.allowance import charged_tokens, total
 from forethought.models.types import ReplyError, Usage, no_usage
 from forethought.nodes.support.offline import OfflineServices
 from forethought.rollouts.evaluators import EnvironmentReward, evaluator_for
@@ -49,10 +49,18 @@ class DebugServices(OfflineServices[DebuggerContext]):
         used = total(*state.get("usage", {}).values(), now or no_usage())
         left: dict[str, float] = {}
         if context.max_tokens is not None:
-            left["max_tokens"] = max(context.max_tokens - tokens_of(used), 1)
+            left["max_tokens"] = max(context.max_tokens - charged_tokens(used), 1)
         if context.max_usd is not None:
             left["max_usd"] = max(context.max_usd - used["usd"], 0.0)
         return self.rollouts(trajectory, state.get("thread") or None, context.model_copy(update=left))
+
+    async def restore(self, state: DebuggerState, context: DebuggerContext) -> None:
+        """Put a thread back on the run that was debugged: no probe and no failed re-run is its head."""
+        try:
+            rollouts = self.rollouts_for(Trajectory.model_validate(state["subject"]), state, context)
+        except RolloutError:
+            return  # nothing can have been run
+        await rollouts.restore()
 
 
 async def verdict_on(evaluator: Evaluator, run: Trajectory, reward: float | None) -> Verdict:

@@ -31,12 +31,14 @@ async def take(
     except ValueError as error:
         return {**update, **_failure(str(error))}
     trajectory, thread = loaded.trajectory, state.get("thread_id") or ""
-    accepted = [state["expect"]] if state.get("expect", "").strip() else list(loaded.reference.gold)
+    expected = bool(state.get("expect", "").strip())
+    accepted = [state["expect"]] if expected else list(loaded.reference.gold)
     update |= {"thread": thread, "subject": trajectory.model_dump(mode="json"), "accepted": accepted}
     update["notes"] = [CLEAR, *trajectory.notes]
     if not trajectory.steps:
         return {**update, **_failure("the trajectory has no steps: there is nothing to debug in it")}
-    verdict, usage = await _judge(loaded, accepted, context, services)
+    services.warn_of_cuts(runtime, [trajectory])
+    verdict, usage = await _judge(loaded, accepted, expected, context, services)
     update["verdict"] = verdict
     if usage.get("calls"):
         update["usage"] |= {"judge": usage}
@@ -66,14 +68,16 @@ async def _load(state: DebuggerState, services: DebugServices) -> Loaded:
 
 
 async def _judge(
-    loaded: Loaded, accepted: list[str], context: DebuggerContext, services: DebugServices
+    loaded: Loaded, accepted: list[str], expected: bool, context: DebuggerContext, services: DebugServices
 ) -> tuple[Json, Usage]:
     """The verdict on the trajectory: {success, reason, by}, and what it cost.
 
-    Where nobody in the program can judge, the trajectory's own source may have; else it is taken as failed,
-    since it was given to be debugged.
+    An outcome that the source records wins over a comparison with the source's own gold answers: its rule
+    need not be ours. Where nobody judged, it is taken as failed, since it was given to be debugged.
     """
-    if evaluator := services.evaluator(context, accepted):
+    recorded = loaded.reference.outcome != "unknown" and context.judge == "gold" and not expected
+    evaluator = None if recorded else services.evaluator(context, accepted)
+    if evaluator:
         verdict = await verdict_on(evaluator, loaded.trajectory, None)
         by = {"success": verdict.success, "reason": verdict.reason, "by": evaluator.name}
         return by, verdict.usage

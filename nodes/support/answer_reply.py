@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from forethought.models.types import ReplySpec, reply_spec, without
 from forethought.nodes.support.intra_reflection import unscored_spec
-from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.sign_verdicts import sign_lines
 from forethought.prompts.replies import AnswerDraft, ForeseeingAnswer
 from forethought.state.agent import AgentState
@@ -38,13 +37,9 @@ def answer_spec(context: Context, *, mends: bool) -> ReplySpec[AnswerDraft]:
 def answer_checker(state: AgentState, context: Context) -> Callable[[AnswerDraft], str | None]:
     """What tells why an answer is sent back, or None. Signs that no check is about are named once: then the
     answer is worth more than the list."""
-    good = [step["n"] for step in trajectory(state) if step["ok"]]
     due = set(sign_lines(state)) if checks_answer(context) else set[str]()
 
     def check(reply: AnswerDraft) -> str | None:
-        wrong = next((n for n in reply.used_steps if n not in good), None)
-        if wrong is not None:
-            return f"used_steps names step {wrong}, which is no successful step; those are: {good or 'none'}"
         named = set(re.findall(r"\bS\d+\b", " ".join(check.about for check in reply.checks)))
         missing = sorted(due - named, key=lambda number: int(number[1:]))
         due.clear()

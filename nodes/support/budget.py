@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import dataclass
 
-from forethought.models.allowance import Allowance, tokens_of
+from forethought.models.allowance import Allowance, charged_tokens
 from forethought.models.types import Usage
 from forethought.nodes.support.prompt_text import trajectory
 from forethought.sizes import ANSWER_TOKENS, BYTES_PER_TOKEN, extent
@@ -42,7 +42,9 @@ def spent(state: AgentState, now: Usage | None = None) -> Spent:
     usages, progress = [*state.get("usage", {}).values(), now or {}], state.get("progress", {})
     moves = progress.get("n", 0) - progress.get("base_n", 0)
     calls = moves - sum(not is_call(step) for step in _steps(state))
-    return Spent(moves, calls, sum(map(tokens_of, usages)), sum(usage.get("usd", 0.0) for usage in usages))
+    return Spent(
+        moves, calls, sum(map(charged_tokens, usages)), sum(usage.get("usd", 0.0) for usage in usages)
+    )
 
 
 def _steps(state: AgentState) -> list[Step]:
@@ -153,7 +155,7 @@ def wave_width(state: AgentState, context: Context) -> Width:
     if context.max_tokens is not None:
         seen = _seen_tokens(state, context)
         left = context.max_tokens - used.tokens - _reserve(seen, context)
-        each = max(tokens_of(step), 1) + seen // max(len(trajectory(state)), 1)
+        each = max(charged_tokens(step), 1) + seen // max(len(trajectory(state)), 1)
         widths.append(Width(left // each, "tokens"))
     if context.max_usd is not None and step["usd"]:
         left_usd = context.max_usd * (1 - _ANSWER_SHARE) - used.usd
@@ -164,10 +166,10 @@ def wave_width(state: AgentState, context: Context) -> Width:
 
 def _step_cost(state: AgentState) -> Usage:
     """What a step is taken to cost: the mean of those seen, else of a call; `usd` is 0 where unknown."""
-    known = [step["usage"] for step in _steps(state) if tokens_of(step["usage"])]
+    known = [step["usage"] for step in _steps(state) if charged_tokens(step["usage"])]
     usages = known or list(state.get("usage", {}).values())
     count = len(known) or sum(usage.get("calls", 0) for usage in usages) or 1
-    tokens = max(sum(map(tokens_of, usages)) // count, 0 if known else _FIRST_STEP_TOKENS)
+    tokens = max(sum(map(charged_tokens, usages)) // count, 0 if known else _FIRST_STEP_TOKENS)
     return Usage(input_tokens=tokens, usd=sum(usage.get("usd", 0.0) for usage in usages) / count)
 
 

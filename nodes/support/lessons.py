@@ -12,8 +12,9 @@ from uuid import uuid4
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
-from forethought.lessons.book import LOCAL_USER, LessonBook, namespace_of
+from forethought.lessons.book import LessonBook, namespace_of
 from forethought.lessons.record import Lesson, now_utc
+from forethought.nodes.support.services import user_of
 from forethought.nodes.support.task import TaskError
 from forethought.state.agent import AgentState, Lessons, ShownLesson
 from forethought.state.context import Context
@@ -32,13 +33,6 @@ def open_book(runtime: Runtime[Context], context: Context) -> LessonBook:
             "and a LangGraph server have one"
         )
     return LessonBook(runtime.store, namespace_of(user_of(runtime), context.lesson_namespace))
-
-
-def user_of(runtime: Runtime[Context]) -> str:
-    """Who the server says that its client is; 'local' where it asks nobody. Never what the client says."""
-    info = runtime.server_info
-    user = info.user if info is not None else None
-    return str(user.identity) if user is not None else LOCAL_USER
 
 
 def thread_of() -> str:

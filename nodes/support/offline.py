@@ -12,7 +12,7 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
-from forethought.models.allowance import tokens_of, total
+from forethought.models.allowance import charged_tokens, total
 from forethought.models.ask import Models
 from forethought.models.types import (
     Message,
@@ -28,8 +28,8 @@ from forethought.settings import Settings
 from forethought.state.context import bounded
 from forethought.state.offline import Job, OfflineContext
 from forethought.tools.files import FileStore
-from forethought.trajectories.questions import normalised
 from forethought.trajectories.read import all_from_json
+from forethought.trajectories.show import shortened
 from forethought.trajectories.tasks import Attempt
 from forethought.trajectories.types import Loaded, Trajectory
 
@@ -105,6 +105,12 @@ class OfflineServices(Generic[C]):
             }
         return result.reply, {"usage": {role: result.usage}}
 
+    def warn_of_cuts(self, runtime: Runtime[C], trajectories: Iterable[Trajectory]) -> None:
+        """Say in the stream what prompts about these will shorten, before a model is asked."""
+        limit = self.context(runtime).max_observation_chars
+        if note := shortened(trajectories, limit):
+            runtime.stream_writer({"event": "note", "text": note})
+
     async def save(self, trajectory: Trajectory) -> str:
         """Store a trajectory, without what is known of it, and return its hash. Raises FilesError."""
         data = json.dumps(trajectory.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False)
@@ -116,7 +122,7 @@ class OfflineServices(Generic[C]):
 
 
 def runs_by_task(trajectories: Sequence[Any]) -> dict[str, list[Loaded]]:
-    """The runs in trajectories of any known format, by the normalised text of their task.
+    """The runs in trajectories of any known format, by their task.
 
     A run that is the same as another but for its id is read once. Raises ValueError for what is no
     trajectory.
@@ -133,7 +139,7 @@ def runs_by_task(trajectories: Sequence[Any]) -> dict[str, list[Loaded]]:
             text = bare.model_dump_json()
             if text not in seen:
                 seen.add(text)
-                groups.setdefault(normalised(item.trajectory.task), []).append(item)
+                groups.setdefault(item.trajectory.task_key, []).append(item)
     return groups
 
 
@@ -145,7 +151,7 @@ def exhausted(
     `now` is usage that the state does not hold yet; `reserve` tokens are kept back.
     """
     used = total(*state.get("usage", {}).values(), now or no_usage())
-    if context.max_tokens is not None and tokens_of(used) + reserve >= context.max_tokens:
+    if context.max_tokens is not None and charged_tokens(used) + reserve >= context.max_tokens:
         return f"the budget of {context.max_tokens} tokens is spent"
     if context.max_usd is not None and used["usd"] >= context.max_usd:
         return f"the budget of {context.max_usd:g} dollars is spent"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic
 
 from langgraph.runtime import Runtime
@@ -18,6 +18,7 @@ from forethought.tools.base import Tool
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox
 from forethought.tools.registry import offered
+from forethought.users import LOCAL_USER, label_of
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,18 @@ class Services:
         """The tools that the task's prompts and schemas offer."""
         return offered(self.tools, state.get("files", []))
 
+    def for_user(self, user: str) -> Services:
+        """These services with no files but the user's own, by name and by hash: each of a server's users has
+        folders of their own."""
+        if user == LOCAL_USER:
+            return self
+        label, named = label_of(user), self.settings.files_dir
+        settings = self.settings.model_copy(update={"files_dir": named and named / label})
+        store = replace(self.store, root=self.store.root / "users" / label)
+        return replace(self, settings=settings, store=store)
+
     async def turn(self, runtime: Runtime[Context]) -> Turn:
-        """The turn of a node, with the tools of the MCP servers from the first one on.
+        """The turn of a node for the run's user, with the tools of the MCP servers from the first one on.
 
         Raises McpSetupError when a server cannot be used, ValueError when the Context asks for what the
         operator does not allow, and UnknownSetting.
@@ -44,7 +55,15 @@ class Services:
         if self.mcp is not None:
             await self.mcp.fill(self.tools)
         window = context.context_tokens or self.models.window(models_of(context))
-        return Turn(self, context.model_copy(update={"context_tokens": window}), runtime)
+        context = context.model_copy(update={"context_tokens": window})
+        return Turn(self.for_user(user_of(runtime)), context, runtime)
+
+
+def user_of(runtime: Runtime[Any]) -> str:
+    """Who the server says that its client is; LOCAL_USER where it asks nobody. Never what the client says."""
+    info = runtime.server_info
+    user = info.user if info is not None else None
+    return str(user.identity) if user is not None else LOCAL_USER
 
 
 @dataclass(frozen=True)

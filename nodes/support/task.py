@@ -12,11 +12,9 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from forethought.json_files import FileError
 from forethought.knowledge.planning_errors import load_planning_errors
-from forethought.lessons.book import LOCAL_USER, label_of
 from forethought.models.types import ConfigurationError
 from forethought.nodes.support.attachments import take_attachments
 from forethought.nodes.support.services import Services
-from forethought.settings import Settings
 from forethought.state.agent import AgentState, FileRef, Json, Progress, Status
 from forethought.state.context import Context, models_of
 from forethought.state.reducers import CLEAR
@@ -73,11 +71,8 @@ def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
     return text.strip(), human
 
 
-async def begin_task(
-    state: AgentState, services: Services, context: Context, user: str = LOCAL_USER
-) -> dict[str, Any]:
-    """The update that starts the next task of the thread: everything that is per task is reset. `user` is
-    who asks, where a server knows.
+async def begin_task(state: AgentState, services: Services, context: Context) -> dict[str, Any]:
+    """The update that starts the next task of the thread: everything that is per task is reset.
 
     Raises TaskError, one line that says what to do, before anything is spent.
     """
@@ -86,7 +81,7 @@ async def begin_task(
     models = models_of(context)
     try:
         await asyncio.to_thread(services.models.verify, models)
-        files, replaced = await asyncio.to_thread(_take_in, state, services, user)
+        files, replaced = await asyncio.to_thread(_take_in, state, services)
         if context.wants("prospective_reflection") is not False and context.planning_errors:
             await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
     except (ConfigurationError, FilesError, FileError) as error:
@@ -182,21 +177,12 @@ def _check_prices(services: Services, context: Context, models: Sequence[str]) -
         )
 
 
-def _take_in(state: AgentState, services: Services, user: str) -> tuple[list[FileRef], list[AnyMessage]]:
+def _take_in(state: AgentState, services: Services) -> tuple[list[FileRef], list[AnyMessage]]:
     """All files of the thread as references, those in messages among them, and the messages without them."""
-    store, settings = services.store, settings_of(services, user)
+    store, settings = services.store, services.settings
     files = [take_in(item, store=store, settings=settings) for item in state.get("files", [])]
     attached, replaced = take_attachments(state.get("messages", []), files, store=store, settings=settings)
     return [*files, *attached], replaced
-
-
-def settings_of(services: Services, user: str) -> Settings:
-    """The settings with the folder that `user` names files in: each of a server's users has one of their own
-    within the operator's."""
-    settings = services.settings
-    if user == LOCAL_USER or settings.files_dir is None:
-        return settings
-    return settings.model_copy(update={"files_dir": settings.files_dir / label_of(user)})
 
 
 def _finished_task(state: AgentState) -> list[Json]:
@@ -220,13 +206,13 @@ def fail(reason: str) -> dict[str, Any]:
     return {"status": "failed", "answer": "", "messages": [AIMessage(text)]}
 
 
-async def refuse(state: AgentState, reason: str, services: Services, user: str = LOCAL_USER) -> Json:
+async def refuse(state: AgentState, reason: str, services: Services) -> Json:
     """The update that ends a task that cannot be taken on: said openly, with nothing spent.
 
     Files that cannot be had are let go of, so that a further task can be taken on.
     """
     state, _ = _sanitize_state(state)
-    files = await asyncio.to_thread(_usable_files, state, services, user)
+    files = await asyncio.to_thread(_usable_files, state, services)
     try:
         text = task_text(state)[0]
         guidance = guidance_of(state, text)
@@ -244,10 +230,10 @@ async def refuse(state: AgentState, reason: str, services: Services, user: str =
     return _task_update("failed", text, [CLEAR, *files], guidance, progress, [refusal])
 
 
-def _usable_files(state: AgentState, services: Services, user: str) -> list[FileRef]:
+def _usable_files(state: AgentState, services: Services) -> list[FileRef]:
     """The thread's files that can be had, as references."""
     files: list[FileRef] = []
     for item in state.get("files", []):
         with suppress(FilesError):
-            files.append(take_in(item, store=services.store, settings=settings_of(services, user)))
+            files.append(take_in(item, store=services.store, settings=services.settings))
     return files

@@ -5,6 +5,8 @@ Nobody gets in without a token; what is alice's is bob's to neither see nor chan
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from typing import Any
 
@@ -13,6 +15,8 @@ import pytest
 
 from forethought.lessons.book import namespace_of
 from tests.server.served import MARK, TOKENS, Served
+from tests.server.support import agent_policy
+from tests.support.replies import call
 
 pytestmark = pytest.mark.server
 Json = dict[str, Any]
@@ -134,6 +138,37 @@ def test_each_runs_the_servers_agent_and_names_files_of_their_own(served: Served
             answers[user] = client.post(f"/threads/{thread['thread_id']}/runs/wait", json=given).text
     assert '"status":"answered"' in answers["alice"].replace(": ", ":")
     assert "no such file" in answers["bob"]
+
+
+def test_no_user_reads_another_users_file_by_its_hash_or_a_path(served: Served) -> None:
+    """Not as the task's file, nor written into the thread behind the planner's back."""
+    mark = hashlib.sha256(MARK.encode()).hexdigest()
+    data = base64.b64encode(MARK.encode()).decode()
+    known = {"name": "notes.txt", "hash": mark}
+
+    def read(user: str, file: Any, later: Any = None) -> str:
+        given = {"assistant_id": "agent", "input": {"task": "read it", "files": [file]}}
+        with served.client(user) as client:
+            thread = f"/threads/{client.post('/threads', json={}).json()['thread_id']}"
+            result = client.post(f"{thread}/runs/wait", json={**given, "interrupt_before": ["tool_agent"]})
+            if later is not None:
+                written = client.post(f"{thread}/state", json={"values": {"files": [later]}})
+                assert written.status_code < 500
+            gone_on = client.post(f"{thread}/runs/wait", json={"assistant_id": "agent"}) if later else result
+            return result.text + gone_on.text
+
+    served.models.policy = agent_policy(call(tool="read_file", path="notes.txt", part=None, question=None))
+    try:
+        assert "observation" in read("alice", {"name": "notes.txt", "data": data}, known)
+        assert MARK in read("alice", known, known)
+        assert "no file with this hash is stored here" in read("bob", known)
+        mine = {"name": "notes.txt", "data": base64.b64encode(b"mine").decode()}
+        for later in (known, {**known, "size": len(MARK), "type": "text/plain"}):
+            assert MARK not in read("bob", mine, later)
+        for path in ("../alice/notes.txt", "alice/notes.txt", "/notes.txt", "a/../../alice/notes.txt"):
+            assert MARK not in read("bob", path)
+    finally:
+        served.models.policy = agent_policy()
 
 
 def test_no_user_publishes_an_assistant_as_the_servers(served: Served) -> None:

@@ -19,6 +19,7 @@ from forethought.app.report import status_of, task_error, usage_of, waiting
 from forethought.app.text import one_line
 from forethought.app.view import entries, usage_line
 from forethought.prompts.debug_replies import NO_ERROR
+from forethought.text import number_ranges
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -43,8 +44,11 @@ class DebugDisplay(StreamDisplay):
             self._judged("the run", verdict)
         for number, labels in sorted(entries(update.get("labels")), key=lambda item: int(item[0])):
             self._labels(number, labels)
+        unlabelled: dict[str, list[int]] = {}
         for number, why in entries(update.get("label_problems")):
-            self.line(f"#{number} not labelled: {one_line(why, 200)}", "red")
+            unlabelled.setdefault(one_line(why, 200), []).append(int(number))
+        for why, numbers in unlabelled.items():
+            self.line(f"#{number_ranges(numbers)} not labelled: {why}", "red")
         for probe in _records(update, "probes"):
             self._probe(probe)
         if critical := update.get("critical"):
@@ -83,7 +87,8 @@ class DebugDisplay(StreamDisplay):
     def _critical(self, critical: Json) -> None:
         """The critical error: where, what, why, the words that show it, and what to do instead."""
         place = f"step {critical['critical_step']}, {critical['critical_module']}"
-        self.line(f"Critical error: {place}: {critical['error_type']}", "bold yellow")
+        by = {True: ", proven by re-runs", False: ", suggested by re-runs", None: ""}[critical.get("proven")]
+        self.line(f"Critical error{by}: {place}: {critical['error_type']}", "bold yellow")
         rows = {
             "root cause": critical["root_cause"],
             "evidence": critical["evidence"],

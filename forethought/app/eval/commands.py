@@ -37,8 +37,8 @@ class EvalOptions(CommandOptions):
         metavar="N",
         min=1,
     )
-    tokens: int = flag(
-        help="Maximum tokens per sample, input and output.", metavar="N", default=400_000, min=1_000
+    tokens: int | None = flag(
+        help="Maximum tokens per sample; 400,000, or the benchmark's own limit.", metavar="N", min=1_000
     )
     seconds: float = flag(
         help="Maximum seconds per sample.", metavar="S", default=3_600, min=1, max=1_000_000

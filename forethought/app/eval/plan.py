@@ -68,7 +68,8 @@ def _budget(options: EvalOptions, benchmark: Benchmark, settings: Settings, ours
             Context(max_steps=steps)
         except ValidationError as error:
             raise CliError(f"--steps {steps}: our agent does not take that many; give fewer") from error
-    return Budget(steps, min(options.tokens, settings.max_tokens or options.tokens))
+    tokens = options.tokens if options.tokens is not None else benchmark.tokens
+    return Budget(steps, min(tokens, settings.max_tokens or tokens))
 
 
 def _imported(name: str) -> Benchmark:

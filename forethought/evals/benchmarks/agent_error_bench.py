@@ -19,6 +19,7 @@ from forethought.evals import critical_error_task
 from forethought.evals.benchmarks.reading import Source, check_unique
 from forethought.evals.types import Attempt, Benchmark, DataError, Sample, Score, Services
 from forethought.knowledge.error_taxonomy import Taxonomy, load_taxonomy
+from forethought.state.debugger import DEBUGGING_TOKENS
 from forethought.trajectories.agent_error_bench import STEP_KEYS, is_labels
 from forethought.trajectories.read import candidates, read_json, read_trajectories
 from forethought.trajectories.types import Annotation, Loaded
@@ -43,6 +44,7 @@ class AgentErrorBench(Benchmark):
     )
     main_metric = "all_correct"
     options: Mapping[str, str] = {"environment": "alfworld, gaia or webshop (default: all)"}
+    tokens = DEBUGGING_TOKENS
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
         """See `Benchmark`."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from forethought.evals.types import BudgetSpent
-from forethought.models.allowance import count, total
+from forethought.models.allowance import charged_tokens, count, total
 from forethought.models.types import (
     ModelError,
     ModelReply,
@@ -55,8 +55,8 @@ class Meter:
 
     @property
     def tokens(self) -> int:
-        """Input and output tokens so far."""
-        return self.usage["input_tokens"] + self.usage["output_tokens"]
+        """Tokens so far, as a budget counts them."""
+        return charged_tokens(self.usage)
 
     def add(self, usage: Usage) -> None:
         """Count what was spent."""

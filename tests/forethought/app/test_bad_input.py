@@ -213,7 +213,7 @@ def test_a_wait_for_the_model_is_shown(cli: Cli, scripted: Scripted, monkeypatch
 
 
 def test_a_full_disk_during_a_run_keeps_what_was_done(
-    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from forethought.storage.group_commit import GroupCommitSaver
 
@@ -223,17 +223,20 @@ def test_a_full_disk_during_a_run_keeps_what_was_done(
     async def full(self: Any, *given: Any) -> Any:
         left[0] -= 1
         if left[0] < 0:
-            raise sqlite3.OperationalError("database or disk is full")
+            error = sqlite3.OperationalError("database or disk is full")
+            error.add_note("During task with name 'planner'")  # as LangGraph does
+            raise error
         return await put(self, *given)
 
     with monkeypatch.context() as patched:
         patched.setattr(GroupCommitSaver, "aput", full)
-        done = cli("run", "What is 40 + 2?", "--thread", "t1", "--json")
+        done = cli("run", "What is 40 + 2?", "--thread", "t1", "--json", "--db", str(tmp_path / "kept.db"))
     assert done.code == 1
     assert done.json["status"] == "failed"
-    assert "disk is full" in done.json["error"]
+    where = f"the database of threads {tmp_path / 'kept.db'}: database or disk is full: free some space"
+    assert where in done.json["error"]
     assert "Traceback" not in done.err
-    again = cli("resume", "t1", "--json")
+    again = cli("resume", "t1", "--json", "--db", str(tmp_path / "kept.db"))
     assert again.code == 0, again.err
     assert again.json["answer"] == "42"
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from forethought.models import ConfigurationError, Message, Models, reply_spec
-from forethought.models.pricing import price
+from forethought.models.pricing import price, saved_tokens
 from forethought.models.providers import split
 from forethought.settings import Settings
 from tests.support.model_server import ModelServer, script
@@ -125,6 +125,9 @@ def test_provider_and_name(model: str, base_url: str | None, expected: tuple[str
 
 
 def test_prices_count_cached_tokens_apart() -> None:
+    assert saved_tokens("gpt-4.1", "openai", None, 1000, 800) == 600, "they cost a quarter"
+    assert saved_tokens("gpt-4.1", "openai", None, 1000, 0) == 0
+    assert saved_tokens("no-such-model", "openai", None, 1000, 800) == 0
     whole = price("gpt-4.1", "openai", None, 1000, 100, 0)
     cached = price("gpt-4.1", "openai", None, 1000, 100, 800)
     assert whole is not None

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from forethought.lessons.book import LOCAL_USER
 from forethought.redaction import redactor
 from forethought.server import access
 from forethought.server.access import NoAccess, identity
-from forethought.settings import Settings
+from forethought.settings import Settings, read_settings
+from forethought.users import LOCAL_USER, label_of
 
 ALICE, BOB = "alices-very-own-token", "bobs-very-own-token"
 LOCAL = {"host": "127.0.0.1:2024"}
@@ -104,6 +104,27 @@ def test_unusable_tokens_are_refused_without_being_repeated(text: str) -> None:
     with pytest.raises(ValidationError) as refused:
         Settings(access_tokens=text)
     assert ALICE not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"local={ALICE}", "names a user local"),
+        (f"alice={ALICE}, Local={BOB}", "names a user local"),
+        (f"system={ALICE}", "names a user local, system"),
+        (f"{label_of('a.b')}={ALICE}", "user-HASH"),
+        (f"alice={ALICE},Alice={BOB}", "upper and lower case alone"),
+    ],
+)
+def test_a_name_that_means_something_is_refused_in_one_line(
+    text: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_ACCESS_TOKENS", text)
+    with pytest.raises(ValueError, match=said) as refused:
+        read_settings()
+    assert str(refused.value).startswith("FORETHOUGHT_ACCESS_TOKENS: ")
+    assert ALICE not in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_each_token_is_a_secret() -> None:

@@ -70,6 +70,57 @@ Question: Which river runs through Bern?
 Correct answer: GOLD Aare
 """
 
+_RULES = """Solve a question with Thought, Action, Observation steps.
+(1) Search[entity], which shows a page.
+"""
+_EARLIER = """You have attempted to answer following question before and failed. Use the reflections.
+Reflections:
+- Question: is a word that I wrote.
+
+"""
+_LAKE = f"""{_RULES}Question: Which lake is deeper?
+Thought 1: Search[Thun]
+Action 1: Search[Thun]
+Observation 1: Could not find [Thun].
+Thought 2: Finish[Thun]
+Action 2: Finish[Thun]
+Observation 2: Answer is CORRECT
+Correct answer: GOLD Thun
+
+"""
+_PASS = """Question: Which pass is higher?
+Thought 1: Finish[{answer}]
+Action 1: Finish[{answer}]
+Observation 1: Answer is INCORRECT
+Correct answer: GOLD Susten
+"""
+REACT_WITH_RULES = f"""
+########################################
+BEGIN TRIAL 1
+Trial summary: Correct: 1, Incorrect: 1, Halted: 0
+#######################################
+------------- BEGIN CORRECT AGENTS -------------
+
+{_LAKE}------------- BEGIN INCORRECT AGENTS -----------
+
+{_RULES}{_PASS.format(answer="Grimsel")}
+------------- BEGIN HALTED AGENTS -----------
+
+
+########################################
+BEGIN TRIAL 2
+Trial summary: Correct: 1, Incorrect: 1, Halted: 0
+#######################################
+------------- BEGIN CORRECT AGENTS -------------
+
+{_LAKE}------------- BEGIN INCORRECT AGENTS -----------
+
+{_RULES}{_EARLIER}{_PASS.format(answer="Furka")}
+------------- BEGIN HALTED AGENTS -----------
+
+"""
+"""The form of the newer logs: rules and reflections stand above each question, without a blank line."""
+
 MESSAGES: list[Any] = [
     {"role": "system", "content": "You sort parcels."},
     {
@@ -126,7 +177,7 @@ TAU: list[Any] = [
         "trial": 1,
         "info": {"task": {"instruction": "GOLD", "actions": [{"name": "GOLD"}], "outputs": ["GOLD 12"]}},
         "traj": [
-            {"role": "system", "content": "# Policy"},
+            {"role": "system", "content": "# Airline Agent Policy"},
             {"role": "user", "content": "Cancel my booking."},
             {
                 "role": "assistant",

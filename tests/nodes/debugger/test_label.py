@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from forethought.evals.benchmarks.agent_error_bench import AgentErrorBench
 from forethought.knowledge.error_taxonomy import load_taxonomy
+from forethought.models.pricing import estimate_tokens
 from forethought.nodes.debugger.messages import critical_messages, label_messages
 from forethought.nodes.support.offline import exhausted
 from forethought.state.debugger import DebuggerContext
@@ -52,6 +54,36 @@ async def test_a_spent_budget_ends_stage_1_and_leaves_stage_2_its_share(debug: D
     assert "17 of 20 steps were not labelled" in out["notes"][0]
 
 
+async def test_stage_2_is_told_which_steps_nobody_examined(debug: Debug) -> None:
+    """Steps behind a spent budget, and one without a valid reply, are no steps without an error."""
+
+    def reply(seen: SeenRequest) -> Answer:
+        number = asked_step(seen)
+        return Fault("refusal") if number == 2 else Reply(labels(number), prompt_tokens=20_000)
+
+    out = await debug(trajectory(12), Reader({}, {"StepLabels": reply}), max_tokens=100_000, max_parallel=1)
+    assert set(out["labels"]) == {"1", "3", "4"}
+    (asked,) = out.asked("CriticalError")
+    assert "Nobody examined steps 2, 5-12:" in asked.last
+    assert "no module of any step" not in asked.text
+    assert "Each step was examined" not in asked.text
+
+
+async def test_the_default_budget_labels_the_longest_run_of_the_benchmark(debug: Debug) -> None:
+    """Fifty steps, ALFWorld's limit, each with texts as long as those that the paper prints (A.6)."""
+    part = "a step of four modules and its admissible actions " * 20
+    parts = dict.fromkeys(("given", "memory", "reflection", "planning", "observation"), part)
+    run = trajectory(50, changes=dict.fromkeys(range(2, 51), parts))
+
+    def dear(seen: SeenRequest) -> Reply:
+        return Reply(labels(asked_step(seen)), prompt_tokens=estimate_tokens(seen.text))
+
+    out = await debug(run, Reader({1: {}}, {"StepLabels": dear}))
+    assert len(out["labels"]) == 50
+    assert out["notes"] == []
+    assert AgentErrorBench.tokens == DebuggerContext().max_tokens
+
+
 async def test_a_long_run_is_shown_by_windows(debug: Debug) -> None:
     out = await debug(trajectory(40), Reader({31: {"planning": "impossible_action"}}), window=8)
     assert len(out["labels"]) == 40
@@ -83,6 +115,8 @@ def test_prompts_of_500_full_steps_stay_within_bounds() -> None:
         ({"usd": 0.5}, {"max_usd": 0.5}, "0.5 dollars is spent"),
         ({"usd": 0.4}, {"max_usd": 0.5}, ""),
         ({"input_tokens": 10**9}, {"max_tokens": None}, ""),
+        ({"input_tokens": 2000, "cached_tokens": 1900, "saved_tokens": 1425}, {"max_tokens": 1000}, ""),
+        ({"input_tokens": 2000, "cached_tokens": 1900}, {"max_tokens": 1000}, "1000 tokens is spent"),
     ],
 )
 def test_what_is_spent(spent: Any, limits: dict[str, Any], said: str) -> None:

@@ -41,6 +41,17 @@ async def test_a_run_is_judged_by_the_evaluator_or_its_source_or_taken_as_failed
     assert by or "nobody judged it" in verdict["reason"]
 
 
+@pytest.mark.parametrize(("outcome", "status"), [("success", "successful"), ("failure", "found")])
+async def test_a_recorded_outcome_wins_over_what_the_gold_answers_of_the_file_suggest(
+    debug: Debug, outcome: Any, status: str
+) -> None:
+    answer = "no key" if outcome == "success" else GOLD
+    reference = Reference(outcome=outcome, gold=(GOLD,))
+    loaded = Loaded(trajectory=trajectory(1, answer=answer), reference=reference)
+    out = await debug({"trajectory": loaded.model_dump()})
+    assert (out["status"], out["verdict"]["by"]) == (status, "record")
+
+
 AGAIN: dict[str, Any] = {"rerun": "agentdebug", "rollouts": lambda *_: TruthfulWorld(RUN, {})}
 FLIPS: dict[str, Any] = {**AGAIN, "rerun": "off", "method": "counterfactual"}
 

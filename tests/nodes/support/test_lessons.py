@@ -9,7 +9,8 @@ from langgraph.runtime import Runtime, ServerInfo
 from langgraph.store.memory import InMemoryStore
 
 from forethought.lessons.book import namespace_of
-from forethought.nodes.support.lessons import open_book, user_of
+from forethought.nodes.support.lessons import open_book
+from forethought.nodes.support.services import user_of
 from forethought.state.context import Context
 
 

@@ -78,11 +78,13 @@ def test_files_go_that_were_not_used_for_as_long(cli: Cli) -> None:
         os.utime(store.path(name), (1, 1))
     store.get(read)
     store.put(b"again")
-    assert cli("threads", *NOW).json["files"] == [old]
+    users = FileStore(store.root / "users" / "alice")
+    os.utime(users.path(users.put(b"old")), (1, 1))
+    assert cli("threads", *NOW).json["files"] == [old, old]
     lately = time.time() - 2 * YOUNG_S
     os.utime(store.path(new), (lately, lately))
     assert cli("threads", *NOW, "--status", "failed").json["files"] == [new]
-    assert {path.name for path in store.root.iterdir()} == {read, again}
+    assert {path.name for path in store.root.rglob("*") if path.is_file()} == {read, again}
 
 
 def test_files_stay_that_a_thread_which_is_left_may_need(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,6 +81,9 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         state, given = self.builder.state_schema, self.builder.input_schema
         for update in (update for superstep in supersteps for update in superstep):
             check_update(update[0], state, given, bounded=self.bounds)
+        known = config["configurable"].get("checkpoint_id")
+        if known and (await self.aget_state(config)).created_at is None:
+            raise UpdateError("the thread has no such checkpoint")
         try:
             return await super().abulk_update_state(config, supersteps)
         except (InvalidUpdateError, LookupError, TypeError, AttributeError) as error:

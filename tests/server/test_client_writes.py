@@ -28,7 +28,13 @@ REFUSED: list[Json] = [
     {"status": "won"},
     {"nonsense": 1},
 ]
-NO_INPUT: list[Any] = [5, ["task"], {"messages": 5}, {"messages": {"__overwrite__": 5}}, {"files": {"__overwrite__": 5}}]
+NO_INPUT: list[Any] = [
+    5,
+    ["task"],
+    {"messages": 5},
+    {"messages": {"__overwrite__": 5}},
+    {"files": {"__overwrite__": 5}},
+]
 
 
 @pytest.fixture
@@ -45,7 +51,9 @@ def refusal(answer: httpx.Response) -> str:
     return detail
 
 
-def test_what_a_client_may_not_write_is_refused_by_every_route(server: DevServer, client: httpx.Client) -> None:
+def test_what_a_client_may_not_write_is_refused_by_every_route(
+    server: DevServer, client: httpx.Client
+) -> None:
     thread, _ = run(server, TASK)
     before: Any = server.client.threads.get_state(thread)["values"]
     heard = len(server.models.requests)
@@ -81,6 +89,9 @@ def test_a_write_that_the_graph_cannot_go_on_from_is_refused(server: DevServer, 
     for node in ("nonsense", "__end__"):
         said = refusal(client.post(f"/threads/{thread}/state", json={"values": {}, "as_node": node}))
         assert said == f"the graph cannot go on from there: InvalidUpdateError: Node {node} does not exist"
+    nowhere = {"checkpoint_id": "1f000000-0000-6000-8000-000000000000"}
+    update = {"values": {"guidance": ["mind it"]}, "checkpoint": nowhere}
+    assert "no such checkpoint" in refusal(client.post(f"/threads/{thread}/state", json=update))
 
 
 def test_a_thread_is_stepped_through_and_its_plan_and_proposal_are_edited(server: DevServer) -> None:

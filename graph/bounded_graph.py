@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.errors import InvalidUpdateError
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
@@ -87,4 +87,6 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         try:
             return await super().abulk_update_state(config, supersteps)
         except (InvalidUpdateError, LookupError, TypeError, AttributeError) as error:
-            raise UpdateError(f"the graph cannot go on from there: {type(error).__name__}: {error}") from error
+            raise UpdateError(
+                f"the graph cannot go on from there: {type(error).__name__}: {error}"
+            ) from error

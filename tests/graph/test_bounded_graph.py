@@ -92,9 +92,9 @@ def test_each_graphs_channels_can_be_checked(schema: type) -> None:
 
 def test_a_runs_input_and_command_leave_a_thread_that_can_be_read() -> None:
     check_run({"task": 5, "files": "x", "messages": "hello"}, {"resume": {"decision": 5}})
-    for given in (5, {"messages": 5}, {"files": {"__overwrite__": 5}}):
+    for wrong in (5, {"messages": 5}, {"files": {"__overwrite__": 5}}):
         with pytest.raises(UpdateError):
-            check_run(given)
+            check_run(wrong)
     for command in ({"goto": "planner"}, {"resume": 1, "update": {"guidance": []}}):
         with pytest.raises(UpdateError, match="only replies"):
             check_run(None, command)
@@ -114,7 +114,7 @@ async def test_a_thread_that_is_bounded_takes_no_such_write_by_any_way(drive: Dr
             await out.graph.ainvoke(Command(update=values), out.config, context=out.context)
     with pytest.raises(UpdateError):
         await out.graph.ainvoke({"messages": {"__overwrite__": []}}, out.config, context=out.context)
-    with pytest.raises(UpdateError, match="cannot go on from there: .*does not exist"):
+    with pytest.raises(UpdateError, match=r"cannot go on from there: .*does not exist"):
         await out.graph.aupdate_state(out.config, {}, as_node="nonsense")
     await out.graph.ainvoke({"task": "another", "usage": LESS}, out.config, context=out.context)
     after = (await out.graph.aget_state(out.config)).values

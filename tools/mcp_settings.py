@@ -35,13 +35,21 @@ class McpSetupError(ValueError):
 
 
 class McpTool(BaseModel):
-    """What the operator says of one tool."""
+    """What the operator says of one tool, or of all of a server's: fields of `Tool`."""
 
-    effect: Effect | None = None
-    timeout_s: float | None = Field(None, gt=0)
+    effect: Effect | None = Field(None, description="By default what the server says.")
+    timeout_s: float | None = Field(None, gt=0, description="Time limit of a call, in seconds (60).")
+    outside: bool | None = None
+    private: bool | None = None
+    content: tuple[str, ...] | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What is said."""
+        return self.model_dump(include=set(McpTool.model_fields), exclude_none=True)
 
 
-class McpServer(BaseModel):
+class McpServer(McpTool):
     """One server: a program to start, or an address."""
 
     model_config = ConfigDict(extra="ignore")
@@ -55,10 +63,6 @@ class McpServer(BaseModel):
     """`sse` for an address of the older kind; any other word says what command or url say already."""
     headers: dict[str, str] = {}
     disabled: bool = False
-    effect: Effect | None = Field(
-        None, description="Effect of its tools; by default what they say themselves."
-    )
-    timeout_s: float = Field(60.0, gt=0, description="Time limit of a call, in seconds.")
     tools: dict[str, McpTool] = {}
 
     @model_validator(mode="after")

@@ -34,6 +34,20 @@ def first(source: Mapping[str, Any], *keys: str) -> Any:
     return next((source[key] for key in keys if source.get(key) is not None), None)
 
 
+def at(value: object, *paths: str) -> Any:
+    """What stands under the first of the dotted `paths` that leads somewhere, None where none does."""
+    for path in paths:
+        found = value
+        for key in path.split("."):
+            if isinstance(found, list):
+                found = found[int(key)] if key.isdigit() and int(key) < len(found) else None
+            else:
+                found = mapping(found).get(key)
+        if found is not None:
+            return found
+    return None
+
+
 def arguments(value: object) -> Json:
     """A call's arguments, given as an object or as its JSON text; other text stands under 'argument'."""
     if isinstance(value, str):

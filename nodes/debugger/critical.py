@@ -69,8 +69,8 @@ async def _ask(search: Search, known: FoundStep | None) -> Critical:
     context, trajectory, taxonomy = search.context, search.trajectory, search.services.taxonomy
 
     def check(reply: CriticalError) -> str | None:
-        if known and reply.critical_step != known[0]:
-            return f"critical_step must be {known[0]}, which was found by trying"
+        if known and reply.critical_step != known.number:
+            return f"critical_step must be {known.number}, which was found by trying"
         return critical_problem(reply, trajectory, taxonomy)
 
     is_labelled = context.fine_grained and context.method in LABELLED_METHODS
@@ -80,6 +80,8 @@ async def _ask(search: Search, known: FoundStep | None) -> Critical:
     critical = reply.model_dump()
     critical["error_type"] = canonical(taxonomy, reply.critical_module, reply.error_type)
     critical["cascading_effects"] = sorted(critical["cascading_effects"], key=lambda item: item["step"])
+    if known and known.proven is not None:
+        critical["proven"] = known.proven
     return cast(Critical, {**critical, "method": context.method})
 
 

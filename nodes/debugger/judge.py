@@ -20,6 +20,7 @@ from forethought.nodes.support.offline import exhausted
 from forethought.prompts.debug_replies import UpdatedGuidance
 from forethought.rollouts.types import Verdict
 from forethought.state.debugger import Branch, DebuggerContext, DebuggerState
+from forethought.text import number_ranges
 from forethought.trajectories.types import Trajectory
 
 
@@ -37,7 +38,14 @@ async def judge(
         update["usage"] = {"judge": verdict.usage}
     if verdict.success:
         return {**update, "status": "fixed"}
-    return {**update, "status": "running" if attempts_left(state, context) > 1 else "not_fixed"}
+    if changed := [step["number"] for step in branch["steps"] if step.get("changes_world")]:
+        where = f"step{'s' * (len(changed) > 1)} {number_ranges(changed)}"
+        note = f"re-run {branch['attempt']} changed something outside in {where}, which was not undone"
+        update["notes"] = [note]
+    if attempts_left(state, context) > 1:
+        return {**update, "status": "running"}
+    await services.restore(state, context)
+    return {**update, "status": "not_fixed"}
 
 
 async def _verdict(state: DebuggerState, context: DebuggerContext, services: DebugServices) -> Verdict:

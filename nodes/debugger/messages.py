@@ -8,7 +8,7 @@ guidance: what a right run would have answered is not here to be shown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.types import Message
@@ -18,8 +18,19 @@ from forethought.rollouts.policies import steps_shown
 from forethought.state.debugger import Branch, Critical, DebuggerContext, Label
 from forethought.text import number_ranges
 from forethought.trajectories.own import SOURCE as OWN
-from forethought.trajectories.show import condensed_text, head, part_limit, step_text, task_text, window_of
+from forethought.trajectories.show import (
+    condensed_text,
+    head,
+    part_limit,
+    step_text,
+    task_text,
+    window_of,
+    world_text,
+)
 from forethought.trajectories.types import MODULES, Trajectory, TrajectoryStep
+
+if TYPE_CHECKING:
+    from forethought.nodes.debugger.search import FoundStep
 
 Labels = Mapping[str, Mapping[str, Label]]
 _AROUND = 1
@@ -40,22 +51,20 @@ def critical_messages(
     labels: Labels | None,
     context: DebuggerContext,
     taxonomy: Taxonomy,
-    known: tuple[int, str] | None = None,
+    known: FoundStep | None = None,
 ) -> list[Message]:
     """Stage 2: the critical error. Without `labels` it is looked for in the bare run; `known` is the step,
-    where it was found by trying, and a sentence why."""
-    number, why = known or (0, "")
+    where it was found by trying."""
     return _messages(
         "debug_critical",
         trajectory,
-        run_text(trajectory, context, labelled_steps(labels or {}) if known is None else [number]),
+        run_text(trajectory, context, labelled_steps(labels or {}) if known is None else [known.number]),
         taxonomy=taxonomy.text(),
         halted=trajectory.halted,
         labelled=labels is not None,
         labels=labels_text(labels or {}),
         unexamined=number_ranges(_unexamined(trajectory, labels or {})),
-        known_step=number,
-        known_why=why,
+        known=known,
     )
 
 
@@ -175,7 +184,7 @@ def _messages(template: str, trajectory: Trajectory, shown: str, **values: Any) 
         template,
         task=task_text(trajectory.task),
         environment=trajectory.environment,
-        world=trajectory.world,
+        world=world_text(trajectory),
         answer=task_text(trajectory.answer),
         trajectory=shown,
         **values,

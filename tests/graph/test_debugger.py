@@ -54,6 +54,16 @@ async def test_the_stages_come_in_the_order_of_algorithm_1(debug: Debug) -> None
     assert json.loads(json.dumps(out.state, allow_nan=False)) == out.state, "all that is kept is plain JSON"
 
 
+async def test_a_failed_re_run_is_put_aside_and_what_it_changed_outside_is_said(debug: Debug) -> None:
+    run = trajectory(4, changes={3: {"changes_world": True}})
+    world = TruthfulWorld(run, {})
+    out = await debug(
+        run, Reader(ERRORS, REFINED), rollouts=lambda *_: world, rerun="agentdebug", expect=GOLD, max_reruns=1
+    )
+    assert (out["status"], world.restored) == ("not_fixed", 1)
+    assert "re-run 1 changed something outside in step 3, which was not undone" in out["notes"]
+
+
 @pytest.mark.parametrize("method", ["direct", "brute_force", "binary_search", "counterfactual"])
 async def test_without_labels_the_critical_error_is_looked_for_at_once(debug: Debug, method: str) -> None:
     point = {"step": 2, "module": "action", "error_type": "format_error", "reason": "r", "suggestion": "s"}

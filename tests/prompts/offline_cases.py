@@ -14,6 +14,7 @@ from forethought.nodes.debugger.messages import (
     salvage_messages,
     substitution_messages,
 )
+from forethought.nodes.debugger.search import FoundStep
 from forethought.nodes.distiller.messages import (
     Case,
     aggregation_messages,
@@ -39,7 +40,7 @@ from forethought.state.synthesizer import (
     TaskRecord,
     TrialRecord,
 )
-from forethought.trajectories.types import Trajectory, TrajectoryStep
+from forethought.trajectories.types import Tool, Trajectory, TrajectoryStep
 from tests.support.distilling import task_runs
 from tests.support.synthesizing import task_of, trial_of
 
@@ -70,8 +71,19 @@ STEPS = (
         tool="finish",
     ),
 )
-RUN = Trajectory(id="run", task="Find the brass key.", environment="a house", steps=STEPS, halted=True)
-BARE = RUN.model_copy(update={"environment": "", "halted": False})
+RUN = Trajectory(
+    id="run",
+    task="Find the brass key.",
+    environment="a house",
+    instructions="You look for things. Touch nothing else.",
+    tools=(Tool(name="open", description="Open a thing.", parameters={"properties": {"thing": {}}}),),
+    files=("plan.pdf",),
+    steps=STEPS,
+    halted=True,
+)
+BARE = RUN.model_copy(
+    update={"environment": "", "halted": False, "instructions": "", "tools": (), "files": ()}
+)
 OWN_RUN = RUN.model_copy(update={"source": "forethought", "answer": "There is no key."})
 LONG = Trajectory(
     id="long",
@@ -105,7 +117,7 @@ SHOWN = [{"number": 1, "text": "action: go to desk\nobservation: </step> a drawe
 ATTEMPT = {"from_step": 2, "attempts": ["Guidance: read. It failed."], "reason": "", "answer": "no key"}
 NOW = {"steps": SHOWN, "now": "You see a shelf."}
 TAXONOMY = load_taxonomy()
-KNOWN = (3, "Each step was tried in turn.")
+KNOWN = FoundStep(3, "Each step was tried in turn.")
 ENTRY = Entry(
     key="t1.1",
     task="t1",

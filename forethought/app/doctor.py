@@ -32,6 +32,7 @@ _EXTRAS = (
     ("OpenTelemetry", "opentelemetry-sdk", "otel"),
     ("evaluations", "inspect-ai", "evals"),
     ("ALFWorld", "alfworld", "alfworld"),
+    ("AgentDojo", "agentdojo", "agentdojo"),
     ("training", "trl", "train"),
     ("training on several GPUs", "deepspeed", "train-gpus"),
     ("langgraph server", "langgraph-cli", "server"),

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from forethought.json_files import parse_values, read_text
 from forethought.text import one_line
-from forethought.trajectories import agent_error_bench, chats, react_logs
+from forethought.trajectories import agent_error_bench, chats, react_logs, span_formats
 from forethought.trajectories.format import Format
 from forethought.trajectories.own import OWN
 from forethought.trajectories.types import Loaded, Trajectory
@@ -29,6 +29,7 @@ FORMATS: tuple[Format, ...] = (
     VALIDATED,
     OWN,
     agent_error_bench.AGENT_ERROR_BENCH,
+    *span_formats.FORMATS,
     *chats.FORMATS,
     chats.CHAT,
     react_logs.REACT_LOG,

@@ -92,7 +92,9 @@ KEYS = re.findall(
     r"\w+",
     """role type content tool_calls function name arguments messages traj metadata chat_history task steps
     number trajectory progress n id reward info choices message error plan subtasks shown draft
-    function_call""",
+    function_call run_type inputs outputs child_runs observations traceId resourceSpans scopeSpans spans
+    attributes key samples eval history intermediate_steps input output kind parts lc kwargs data simulations
+    args tools scores attachments extra actions feedback_stats""",
 )
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),

@@ -81,6 +81,6 @@ async def test_a_short_page_keeps_its_lines_and_tables() -> None:
 
 async def test_unclosed_tags_are_parsed_in_linear_time() -> None:
     body = "<html><body><p>" + "some words of text here. " * 50 + "</p>" + "<title>" * 20_000
-    began = time.monotonic()
+    began = time.process_time()
     await page_text(of("text/html", body))
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5

@@ -20,19 +20,19 @@ _counting = threading.Lock()
 class Work(Future[Result]):
     """Work that several may wait for: it is cancelled when all of them have given it up, unless it runs."""
 
-    _waiting = 1
+    _wanted_by = 1
 
     def join(self) -> bool:
         """Wait for it as well; False where it was cancelled or failed."""
         with _counting:
-            self._waiting += 1
+            self._wanted_by += 1
             return not self.done() or not (self.cancelled() or self.exception())
 
     def cancel(self) -> bool:
         """By one of those who wait."""
         with _counting:
-            self._waiting -= 1
-            return self._waiting == 0 and super().cancel()
+            self._wanted_by -= 1
+            return self._wanted_by == 0 and super().cancel()
 
 
 class Turns:

@@ -1,9 +1,12 @@
 """Redaction of keys and passwords from what is shown, sent or stored.
 
-Secret are the values of environment variables that are named like keys, the settings' own keys, the passwords
-and keys in addresses of both, and what `register_secrets` was given. They are redacted from what tools
-return, from prompts and replies, errors, logs, traces and recordings. What a person writes into a task is
-stored as it was written; models and recordings see it without the keys.
+Secret by their place are the settings' own keys, values of variables that are named like keys or listed in
+FORETHOUGHT_SECRETS, passwords and keys in addresses and connection strings, paths of webhooks, and what
+`register_secrets` was given. A weak one, such as the password `postgres`, is not redacted: harmless text that
+holds it would be destroyed. `forethought doctor` names the variables whose secrets are weak.
+
+Redacted are tools' results, prompts and replies, errors, logs, traces and recordings. What a person writes
+into a task is stored as it was written; models and recordings see it without the keys.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, unquote_plus, urlsplit, urlunsplit
 
@@ -22,92 +25,116 @@ if TYPE_CHECKING:
     from forethought.settings import Settings
 
 REDACTED = "[secret]"
+LISTED = "FORETHOUGHT_SECRETS"
+"""The variable that lists, comma-separated, the names of variables whose values are secret."""
+_PREFIX = r"(?:[sr]k|glpat|tvly|pplx|xai|nvapi|gh[pousr]|github_pat|hf|gsk|xox[abeprs])[-_]"
+PROVIDER_KEY = re.compile(
+    rf"\b{_PREFIX}[\w-]{{0,40}}?[A-Za-z\d]{{16,}}[\w-]*"
+    r"|\bA(?:KIA|SIA)[0-9A-Z]{16}\b|\bAIza[\w-]{35}|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+    re.DOTALL,
+)
+"""What is a key wherever it stands: those of providers, JSON web tokens, private keys in PEM."""
+_SHAPE = re.compile(rf"^{_PREFIX}.{{8}}|[\dA-Fa-f]{{8}}(?:-[\dA-Fa-f]{{4}}){{3}}-[\dA-Fa-f]{{12}}")
+_RUN = re.compile(r"[^\s\-_./:,;=\\]+")
+_TURN = re.compile(r"(?<=[a-z])[A-Z\d]|(?<=[A-Z])\d|(?<=\d)[A-Za-z]|(?<=[A-Za-z\d])[^\w\s](?=[A-Za-z\d])")
+_TURNS, _LONG = 4, 16
+"""Changes of the kind of character in a run, and characters of a declared secret: few words have as many."""
 _NAME = re.compile(
-    r"(API_?KEYS?|_KEYS?|KEY_BASE|TOKEN|(ACCESS|API|AUTH)_TOKENS|SECRETS?|CREDENTIALS?"
-    r"|PASSWORD|PASSWD|PASSPHRASE|PGPASS|_PASS|_PWD|_PAT|AUTHORIZATION|OTLP_(TRACES_|METRICS_|LOGS_)?HEADERS"
-    r"|_SIG(NATURE)?)(_?\d+)?$",
+    r"((API|_)KEYS?|KEY_BASE|TOKEN|(ACCESS|API|AUTH)_TOKENS|SECRETS?|CREDENTIALS?|PASS(WORD|WD|PHRASE)"
+    r"|_(PG)?PASS|_PWD|_PAT|AUTHORIZATION|_HEADERS|_SIG(NATURE)?)(_?\d+)?$",
     re.IGNORECASE,
 )
-"""Names of variables, headers and options whose values are secret."""
-_KEY = re.compile(
-    r"(?<![A-Za-z\d])(?:"
-    r"(?:[sr]k[-_]|tvly-|gh[pousr]_|github_pat_|glpat-|hf_|AIza|xox[abeprs]-|eyJ)"
-    r"(?:[A-Za-z\d]+[-_])*(?=[A-Za-z]*\d)[A-Za-z\d]{12,}"
-    r"|A(?:KIA|SIA)[\dA-Z]{12,}"
-    r"|(?=[A-Za-z]*\d)(?=[A-Z\d]*[a-z])(?=[a-z\d]*[A-Z])[A-Za-z\d]{20,}"
-    r"|[\dA-Fa-f]{32,}|[\dA-Fa-f]{8}(?:-[\dA-Fa-f]{4}){3}-[\dA-Fa-f]{12})(?![A-Za-z\d])"
-)
-"""Keys by how providers' keys begin, long runs of mixed letters and digits, hexadecimal tokens, UUIDs."""
-_SHORTEST = 8
-"""Characters; a shorter value is likely to stand in harmless text by chance."""
+_PIECE = re.compile(r"(?:[\s,;&?\"']|\\n)+")
+_OPTION = re.compile(r"([\w.-]+)(?:[\"']?\s*=|[\"']\s*:|:\s)\s*[\"']?([^\s,;&\"']+)")
+_LOGIN = re.compile(r"(?<=://)([^\s/?#:]*)(?::([^\s/?#]*))?@")
 _registered: frozenset[str] = frozenset()
 
 
-def looks_like_a_key(value: str) -> bool:
-    """Whether `value` holds a text that is shaped like a provider's key."""
-    return bool(_KEY.search(value))
+def is_strong(text: str, declared: bool = False) -> bool:
+    """Whether `text` hardly stands in harmless text: it has the shape of a key, or is declared and long."""
+    runs = _RUN.findall(text)
+    is_mixed = len(text) >= 8 and any(len(_TURN.findall(run)) >= _TURNS for run in runs)
+    is_key = _SHAPE.search(text) or PROVIDER_KEY.search(text)
+    return bool(is_mixed or is_key or (declared and len(text) >= _LONG))
 
 
 def register_secrets(values: Iterable[str]) -> None:
-    """Count `values` as secret from now on, in the whole process."""
-    global _registered
-    _registered |= frozenset(values)  # replaced, not changed: another thread may be reading it
+    """Count `values` as secret from now on, in the whole process, but for weak ones."""
+    global _registered  # replaced, not changed: another thread may be reading it
+    _registered |= frozenset(value for value in values if is_strong(value, declared=True))
 
 
-def secret_values(settings: Settings | None = None) -> set[str]:
-    """The secrets of the environment, of the settings, and the registered ones."""
-    values = {*_registered, *_environment_secrets(tuple(os.environ.items()))}
-    for value in (settings.model_dump() if settings is not None else {}).values():
-        if hasattr(value, "get_secret_value"):
-            values.update(_parts(value.get_secret_value()))
-        elif isinstance(value, str):
-            values.update(secrets_of_address(value))
-    return values
+def secret_values(settings: Settings | None = None) -> frozenset[str]:
+    """The secrets of the environment, of the settings, and the registered ones, but for weak ones."""
+    fields = vars(settings).items() if settings is not None else ()
+    plain = (
+        (name, getattr(value, "get_secret_value", lambda value=value: value)()) for name, value in fields
+    )
+    own = tuple((f"FORETHOUGHT_{name}", value) for name, value in plain if isinstance(value, str))
+    return _registered | _secrets(tuple(os.environ.items()))[0] | _secrets(own)[0]
 
 
-@lru_cache(maxsize=4)
-def _environment_secrets(variables: tuple[tuple[str, str], ...]) -> frozenset[str]:
-    """The secrets of an environment, which are asked for several times a call and hardly ever change."""
-    return frozenset(secret for name, value in variables for secret in secrets_of(name, value))
+def weak_secrets() -> list[str]:
+    """The variables of the environment whose secrets are too weak to be redacted."""
+    return _secrets(tuple(os.environ.items()))[1]
 
 
-def secrets_of(name: str, value: str) -> Iterator[str]:
-    """The secrets in the variable, header or option `name`."""
-    return _parts(value) if _NAME.search(name.replace("-", "_")) else secrets_of_address(value)
+@lru_cache(maxsize=8)
+def _secrets(variables: tuple[tuple[str, str], ...]) -> tuple[frozenset[str], list[str]]:
+    """The strong secrets of all variables, and the names of those whose secrets are all weak."""
+    listed = dict(variables).get(LISTED, "").replace(" ", "").split(",")
+    strong, weak = set[str](), []
+    for name, value in variables:
+        texts = set(candidates("SECRET" if name in listed else name, value)) if name != LISTED else ()
+        declared = name in listed or name.startswith("FORETHOUGHT_") or _is_webhook(name, value)
+        found = [text for text in texts if is_strong(text, declared)]
+        strong.update(found)
+        if texts and not found:
+            weak.append(name)
+    return frozenset(strong), weak
 
 
-def secrets_of_address(address: str) -> Iterator[str]:
-    """Password and keys in an address such as https://user:password@host?api_key=..., and the header made of
-    user and password."""
-    if "://" not in address:
-        return
-    with suppress(ValueError):
-        parts = urlsplit(address)
-        for _, name, value in _options(parts.query):
-            if _is_secret(name, value):
-                yield from (value, unquote_plus(value))
-        # A user without a password is a name, unless it is a key.
-        user, password = parts.username or "", parts.password or ""
-        if password or looks_like_a_key(user):
+def candidates(name: str, value: str) -> Iterator[str]:
+    """What is secret by its place in the variable, header or option `name`, strong or weak."""
+    for key in PROVIDER_KEY.findall(value):
+        yield from (key, *_PIECE.split(key))  # the lines of a key in PEM, too
+    named = _is_secret(name) and not (os.path.isabs(value) and os.path.exists(value))
+    if named and value.strip():
+        yield value.strip()
+    texts = [text for option, text in _OPTION.findall(value) if named or _is_secret(option)]
+    for text in texts + (_PIECE.split(value) if named else []):
+        for form in (text, text.partition("#")[0], unquote(text), unquote_plus(text)):
+            yield from filter(None, (form, *form.split()))
+    for user, password in _LOGIN.findall(value):
+        if password or is_strong(user):  # a user without a password is a name, unless it is a key
             yield from (password or user, unquote(password or user))
-            yield _base64(f"{unquote(user)}:{unquote(password)}")
+        if is_strong(password or user, declared=True):
+            yield f"{unquote(user)}:{unquote(password)}"  # of which base64 makes a header
+    if _is_webhook(name, value):
+        parts = re.split("[/?#]", value.partition("://")[2])[1:]
+        yield from (part for part in parts if is_strong(part, declared=part.isalnum()))
 
 
-def redactor(settings: Settings | None = None, extra: Iterable[str] = ()) -> Callable[[str], str]:
-    """A function that redacts all secrets and `extra`, also as they stand in JSON, addresses or headers."""
-    return _redactor(frozenset((*secret_values(settings), *extra)))
+def _is_secret(name: str) -> bool:
+    """Whether a variable, header or option is named like a key: API_KEY, apiKey, access-token, key."""
+    return bool(_NAME.search("_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).replace("-", "_")))
+
+
+def _is_webhook(name: str, value: str) -> bool:
+    return "://" in value and "hook" in f"{name} {value}".lower()
+
+
+def redactor(settings: Settings | None = None) -> Callable[[str], str]:
+    """A function that redacts all secrets, also as they stand in JSON, addresses or headers."""
+    return _redactor(secret_values(settings))
 
 
 @lru_cache(maxsize=32)
 def _redactor(secrets: frozenset[str]) -> Callable[[str], str]:
-    # Without the line break that a file may have left at the end: it is sent and repeated without.
-    known = {value for secret in secrets if len(value := secret.strip()) >= _SHORTEST}
-    if not known:
-        return lambda text: text
-    forms = {form for value in known for form in _forms(value)}
     # Longest first: one may be the beginning of another.
-    pattern = re.compile("|".join(map(re.escape, sorted(forms, key=lambda form: (-len(form), form)))))
-    return lambda text: pattern.sub(REDACTED, text)
+    forms = sorted({form for value in secrets for form in _forms(value)}, key=len, reverse=True)
+    return lambda text: reduce(lambda said, form: said.replace(form, REDACTED), forms, text)
 
 
 def redact_json(value: Any, redact: Callable[[str], str]) -> Any:
@@ -140,9 +167,8 @@ def without_credentials(url: str | None) -> str | None:
     if not url:
         return None
     parts = urlsplit(url)
-    harmless = "&".join(
-        option for option, name, value in _options(parts.query) if not _is_secret(name, value)
-    )
+    options = (option for option in parts.query.split("&") if not any(candidates("", option)))
+    harmless = "&".join(option for option in options if not is_strong(unquote_plus(option)))
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=harmless))
 
 
@@ -154,35 +180,8 @@ def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
     return [_redacted(item, redact) for item in value] if isinstance(value, list) else value
 
 
-def _forms(value: str) -> tuple[str, ...]:
-    as_json = (json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False))
-    return value, *as_json, quote(value, safe="", errors="surrogateescape"), _base64(value)
-
-
-def _parts(secret: str) -> Iterator[str]:
-    """The secret, and those that it lists: NAME=TOKEN,... or headers such as authorization=Basic%20..."""
-    yield secret
-    for part in (secret, *(part.partition("=")[2] for part in secret.split(","))):
-        plain = unquote(part).strip()
-        yield from (part.strip(), plain)
-        scheme, _, credentials = plain.partition(" ")
-        if scheme.lower() in ("basic", "bearer"):
-            yield credentials.strip()
-
-
-def _options(query: str) -> Iterator[tuple[str, str, str]]:
-    """Each option of an address with its name and its value, quoted as they stand."""
-    for option in query.split("&"):
-        name, _, value = option.partition("=")
-        yield option, name, value
-
-
-def _is_secret(name: str, value: str) -> bool:
-    """Whether an option's value is a key: by its name (apiKey, access-token, key), or by its shape."""
-    words = "_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unquote_plus(name)).replace("-", "_")
-    return bool(value and (_NAME.search(words) or looks_like_a_key(unquote_plus(value))))
-
-
-def _base64(value: str) -> str:
+def _forms(value: str) -> Iterator[str]:
+    yield from (value, *(json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)))
     # A variable of the environment need not be UTF-8.
-    return base64.b64encode(value.encode("utf-8", "surrogateescape")).decode()
+    yield quote(value, safe="", errors="surrogateescape")
+    yield base64.b64encode(value.encode("utf-8", "surrogateescape")).decode()

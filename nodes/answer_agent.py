@@ -20,6 +20,7 @@ from forethought.models.allowance import Allowance, total
 from forethought.models.types import Message, OutOfTime, Usage, reply_spec
 from forethought.nodes.support.answer_reply import answer_checker, answer_spec, checks_answer, unmet_text
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
+from forethought.nodes.support.coverage import for_person
 from forethought.nodes.support.digest import digested_steps
 from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.final import final_update
@@ -32,6 +33,7 @@ from forethought.nodes.support.intra_reflection import (
 )
 from forethought.nodes.support.memory_text import rejected_text
 from forethought.nodes.support.mending import may_mend, mending, mending_update
+from forethought.nodes.support.origins import thread_origin
 from forethought.nodes.support.prompt_text import (
     Reader,
     plan_outline,
@@ -40,7 +42,6 @@ from forethought.nodes.support.prompt_text import (
     steps_text,
     trajectory,
 )
-from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.sign_verdicts import signs_text
 from forethought.nodes.support.situation import background, situation

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from forethought.models.schema import drop_nulls, json_schema
 from forethought.nodes.support.approval import CHOICES, ask_until, read_reply
+from forethought.nodes.support.origins import joined as joined_origins
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update, same_words
-from forethought.nodes.support.provenance import joined as joined_origins
 from forethought.nodes.support.services import Services
 from forethought.prompts.replies import PlannedSubtask
 from forethought.state.agent import AgentState, Plan

@@ -23,6 +23,7 @@ from forethought.models.types import Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.lessons import open_book, thread_of
 from forethought.nodes.support.memory_text import rounds_texts
+from forethought.nodes.support.origins import influence, thread_origin
 from forethought.nodes.support.prompt_text import (
     Reader,
     plan_text,
@@ -30,7 +31,6 @@ from forethought.nodes.support.prompt_text import (
     steps_text,
     trajectory,
 )
-from forethought.nodes.support.provenance import influence, thread_origin
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.situation import situation
 from forethought.prompts.render import prompt_messages

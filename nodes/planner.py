@@ -15,6 +15,7 @@ from langgraph.runtime import Runtime
 
 from forethought.models.types import Message, Usage
 from forethought.nodes.support.budget import allowance, exhausted, left_text
+from forethought.nodes.support.coverage import for_person
 from forethought.nodes.support.effort import Moment, open_subtasks, settle
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.first_look import look_at
@@ -26,6 +27,7 @@ from forethought.nodes.support.intra_reflection import (
     score_of,
 )
 from forethought.nodes.support.lessons import open_book, recall
+from forethought.nodes.support.origins import thread_origin
 from forethought.nodes.support.plan_reply import handlers, plan_checker, plan_fields, plan_spec
 from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_update
 from forethought.nodes.support.prompt_text import (
@@ -35,7 +37,6 @@ from forethought.nodes.support.prompt_text import (
     steps_text,
     trajectory,
 )
-from forethought.nodes.support.provenance import for_person, thread_origin
 from forethought.nodes.support.services import Services, Turn, user_of
 from forethought.nodes.support.sign_verdicts import recorded
 from forethought.nodes.support.situation import memory, situation
@@ -236,6 +237,7 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         paper=context.effort == "paper",
         calls=bool(callable_tools(state, services, context)),
         foresight=context.foresees_tools,
+        acts=any(not tool.only_fetches for tool in services.offered(state).values()),
         **situation(state, services, context),
         **memory(state, context),
         steps=steps_text(trajectory(state), results, reader),

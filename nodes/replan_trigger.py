@@ -14,10 +14,11 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.nodes.support.budget import exhausted, spent, wave_width
+from forethought.nodes.support.coverage import foreseen
 from forethought.nodes.support.effort import Moment, first_readings
+from forethought.nodes.support.origins import thread_steps
 from forethought.nodes.support.plans import ready, settle, status_update
 from forethought.nodes.support.prompt_text import trajectory
-from forethought.nodes.support.provenance import thread_steps
 from forethought.nodes.support.services import Services
 from forethought.state.agent import AgentState, Dispatch, Plan, Replan, Step
 from forethought.state.context import Context
@@ -65,7 +66,12 @@ async def replan_trigger(
     ]
     progress = {**progress, "stopped": stopped, "guidance": state.get("guidance", [])}
     if dispatch:
-        progress = {**progress, "n": dispatch[-1]["n"], "waves": progress["waves"] + 1}
+        progress = {
+            **progress,
+            "n": dispatch[-1]["n"],
+            "waves": progress["waves"] + 1,
+            "foreseen": foreseen(plan, state, services.tools),
+        }
     decision = {
         "to": "tools" if dispatch else "answer",
         "reason": _reason(dispatch, stopped),

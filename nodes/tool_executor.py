@@ -22,7 +22,7 @@ from forethought.nodes.support.approval import ApprovalDecision, require_approva
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.calls import CallResult, find_prior_call
 from forethought.nodes.support.foresight import Finding, ForesightModel
-from forethought.nodes.support.provenance import made_of
+from forethought.nodes.support.origins import made_of
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.support.tool_env import beyond, earlier_failure, make_call
@@ -158,6 +158,8 @@ def _step(proposal: Proposal, outcome: _Outcome, state: AgentState, seconds: flo
         "seconds": round(seconds, 3),
         "usage": usage or no_usage(),
     }
+    if outcome.finding.note:
+        step["note"] = outcome.finding.note
     if deviation := outcome.finding.deviation(proposal):
         step["foresight"] = deviation
     return step  # type: ignore[no-any-return]

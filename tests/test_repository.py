@@ -105,7 +105,9 @@ def test_the_example_of_an_env_file_names_every_setting_and_only_what_there_is()
     keys = {name for names in KEYS.values() for name in names}
     assert unexplained == []
     assert settings_variables() - set(given) == set()
-    assert set(given) - settings_variables() - keys == {"FORETHOUGHT_DEBUG", "LANGSMITH_TRACING"}
+    assert set(given) - settings_variables() - keys == {
+        "FORETHOUGHT_DEBUG", "FORETHOUGHT_SECRETS", "LANGSMITH_TRACING",
+    }  # fmt: skip
     assert {"OPENAI_API_KEY", "GOOGLE_API_KEY", "ANTHROPIC_API_KEY", "TAVILY_API_KEY"} <= set(given)
 
 

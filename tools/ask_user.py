@@ -26,4 +26,4 @@ async def ask_user(env: ToolEnv, question: str, choices: list[str] | None = None
     return Observation(env.ask(question, choices or []), origin="user")
 
 
-ASK_USER = make_tool(ask_user, timeout_s=0, outside=False, asks_person=True)
+ASK_USER = make_tool(ask_user, timeout_s=0, outside=False, private=False, asks_person=True)

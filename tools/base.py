@@ -37,6 +37,21 @@ if TYPE_CHECKING:
     from forethought.tools.files import FileStore
 
 Effect = Literal["read", "write", "egress"]
+CONTENT = (
+    "body",
+    "caption",
+    "comment",
+    "content",
+    "description",
+    "message",
+    "note",
+    "notes",
+    "reason",
+    "subject",
+    "summary",
+    "text",
+)
+"""Names of arguments that a tool's author need not declare as `content`."""
 _BRIEF = 400
 """Longest line on a tool, in characters."""
 
@@ -133,7 +148,12 @@ class Tool:
     address: str | None = None
     """For effect egress: the one argument that leaves the machine, an address; None: all of them may."""
     outside: bool = True
-    """Whether what it returns may hold text from elsewhere; False: it only computes, or asks the user."""
+    """Whether what it returns may hold text from elsewhere; False: it only computes, asks the user, or reads
+    a register in which nobody else writes."""
+    private: bool = True
+    """Whether what it returns is the user's own; False: anybody may read it."""
+    content: tuple[str, ...] = CONTENT
+    """Its arguments that only say something, and do not decide where a call goes or whom it serves."""
     asks_person: bool = False
     """Whether it waits for a person's answer."""
     runs_code: bool = False
@@ -170,6 +190,8 @@ class ToolOptions(TypedDict, total=False):
     media: tuple[str, ...]
     address: str | None
     outside: bool
+    private: bool
+    content: tuple[str, ...]
     asks_person: bool
     runs_code: bool
 
@@ -208,8 +230,9 @@ def make_tool(
         raise ValueError(f"tool {name}: argument {untyped[0]} has no type")
     declared: ToolOptions = {**getattr(function, _OPTIONS, {}), **options}
     address = declared.get("address")
-    if address is not None and address not in {p.name for p in parameters}:
-        raise ValueError(f"tool {name}: it has no argument {address} to be its address")
+    named = {p.name for p in parameters}
+    if unknown := {address or "", *declared.get("content", ())} - named - {""}:
+        raise ValueError(f"tool {name}: it has no argument {min(unknown)}, named in address or content")
     with_env = bool(parameters) and parameters[0].name == "env"
     schema: Any = create_schema_from_function(
         name,

@@ -64,7 +64,7 @@ def _tool(server_name: str, server: McpServer, offered: BaseTool, ambiguous: set
     name = _plain(offered.name)
     if name in ambiguous:
         name = _plain(f"{server_name}__{offered.name}")
-    choice = server.tools.get(offered.name, McpTool())
+    options = {**server.options, **server.tools.get(offered.name, McpTool()).options}
     hints = offered.metadata or {}
     try:
         model = arguments_model(name, offered.args_schema)  # type: ignore[arg-type]
@@ -79,10 +79,9 @@ def _tool(server_name: str, server: McpServer, offered: BaseTool, ambiguous: set
         description=(offered.description or hints.get("title") or offered.name).strip()[:LONGEST_DESCRIPTION],
         arguments=model,
         run=run,
-        effect=choice.effect or server.effect or _effect(hints),
-        timeout_s=choice.timeout_s or server.timeout_s,
         retryable=bool(hints.get("readOnlyHint") or hints.get("idempotentHint")),
         foreign=True,
+        **{"effect": _effect(hints), **options},
     )
 
 

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from forethought.redaction import looks_like_a_key, register_secrets, secrets_of, secrets_of_address
+from forethought.redaction import candidates, is_strong, register_secrets
 from forethought.text import one_line
 from forethought.tools.base import Effect
 
@@ -35,13 +35,21 @@ class McpSetupError(ValueError):
 
 
 class McpTool(BaseModel):
-    """What the operator says of one tool."""
+    """What the operator says of one tool, or of all of a server's: fields of `Tool`."""
 
-    effect: Effect | None = None
-    timeout_s: float | None = Field(None, gt=0)
+    effect: Effect | None = Field(None, description="By default what the server says.")
+    timeout_s: float | None = Field(None, gt=0, description="Time limit of a call, in seconds (60).")
+    outside: bool | None = None
+    private: bool | None = None
+    content: tuple[str, ...] | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What is said."""
+        return self.model_dump(include=set(McpTool.model_fields), exclude_none=True)
 
 
-class McpServer(BaseModel):
+class McpServer(McpTool):
     """One server: a program to start, or an address."""
 
     model_config = ConfigDict(extra="ignore")
@@ -55,10 +63,6 @@ class McpServer(BaseModel):
     """`sse` for an address of the older kind; any other word says what command or url say already."""
     headers: dict[str, str] = {}
     disabled: bool = False
-    effect: Effect | None = Field(
-        None, description="Effect of its tools; by default what they say themselves."
-    )
-    timeout_s: float = Field(60.0, gt=0, description="Time limit of a call, in seconds.")
     tools: dict[str, McpTool] = {}
 
     @model_validator(mode="after")
@@ -84,13 +88,13 @@ class McpServer(BaseModel):
         """
         headers, url = _expand_all(self.headers), urlsplit(self.url or "")
         for name, value in (*_expand_all(self.env).items(), *headers.items(), *_options(self.args)):
-            yield from secrets_of(name, value)
-        yield from secrets_of_address(_expand(self.url or ""))
+            yield from candidates(name, value)
+        yield from candidates("", _expand(self.url or ""))
         for text in (*self.headers.values(), url.netloc.rpartition("@")[0], url.path, url.query):
             values = (os.environ[name] for name in _VARIABLE.findall(text))
             # An address is no secret as a whole, its parts may be.
             yield from (value for value in values if "://" not in value)
-        yield from filter(looks_like_a_key, (*headers.values(), *_expand(url.path).split("/")))
+        yield from filter(is_strong, (*headers.values(), *_expand(url.path).split("/")))
 
 
 class McpServers(BaseModel):

@@ -128,7 +128,7 @@ def python_tool(settings: Settings) -> Tool:
     return replace(PYTHON, description=description, summary=summary, timeout_s=limit)
 
 
-PYTHON = make_tool(python, timeout_s=75, outside=False, runs_code=True)
+PYTHON = make_tool(python, timeout_s=75, outside=False, private=False, runs_code=True)
 
 
 async def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:

@@ -73,7 +73,9 @@ async def visit_webpage(
     return Observation(f"{heading}\n{shown}", origin=origin, partial=len(parts) > 1)
 
 
-VISIT_WEBPAGE = make_tool(visit_webpage, effect="egress", timeout_s=75, retryable=True, address="url")
+VISIT_WEBPAGE = make_tool(
+    visit_webpage, effect="egress", timeout_s=75, retryable=True, address="url", private=False
+)
 
 
 async def page_text(page: Page, settings: Settings, raw: bool = False) -> str:

@@ -61,7 +61,7 @@ async def web_search(env: ToolEnv, query: str) -> str:
     )
 
 
-WEB_SEARCH = make_tool(web_search, timeout_s=60, retryable=True)
+WEB_SEARCH = make_tool(web_search, timeout_s=60, retryable=True, private=False)
 
 
 async def _tavily(query: str, settings: Settings) -> list[dict[str, Any]]:

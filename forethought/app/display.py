@@ -69,7 +69,9 @@ class StreamDisplay(ABC):
                 self.updated(node, update)
 
     def event(self, event: Json) -> None:
-        """Show what begins: that a model is asked, and about what."""
+        """Show what begins: that a model is asked, and about what; and what is to be known before."""
+        if event.get("event") == "note":
+            self.line(f"note: {one_line(event.get('text'), 400)}", "dim")
         if event.get("event") == "thinking":
             about = event.get("about") or f"step {event.get('step')}"
             self.busy(f"{one_line(event.get('role'), 20)}: {one_line(about, 60)}")

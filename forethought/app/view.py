@@ -225,13 +225,12 @@ def model_event(event: Json) -> RenderableType:
 
 
 def answer(text: str, sources: Iterable[Json], why: str | None = None) -> RenderableType:
-    """The answer with its sources; `why` it did not pass (None: it did), a line a defect."""
+    """The answer with the steps that it rests on; `why` it did not pass (None: it did), a line a defect."""
     lines: list[RenderableType] = [Text(clean(text).strip())]
     for at, record in enumerate(sources):
         tool = f"  {one_line(record['tool'], 30)}" if record.get("tool") else ""
         origin = one_line(record.get("origin"), 100)
-        step = f"#{record['n']} {one_line(record.get('subtask'), 40)}" if record.get("n") else "first look"
-        source = f"{step}{tool}  {origin}"
+        source = f"#{record.get('n')} {one_line(record.get('subtask'), 40)}{tool}  {origin}"
         lines += [*([] if at else [Text("")]), _dim(source)]
     lines += [Text(f"\n{clean(why)}", style="yellow")] if why else []
     passed = why is None

@@ -40,7 +40,7 @@ class Lesson(BaseModel):
     steps: list[int] = Field(default_factory=list)
     """Numbers of the thread's steps that show it."""
     origin: str = "user"
-    """Where the text of the thread came from, as in nodes/support/provenance.py."""
+    """Where the text of the thread came from, as in nodes/support/origins.py."""
     outside: list[str] = Field(default_factory=list)
     """The parts of `origin` that somebody else may have written."""
     confirmed: Literal["", "person"] = ""

@@ -5,7 +5,7 @@ reply{text, calls, finish_reason}, usage, model}`. Long texts and schemas stand 
 value}` lines before their first use, and are named by `{"part": id}`. A line is written and flushed when its
 call is done.
 A message's images are `[{mime, sha256}]`, never their bytes.
-Keys and headers are never written; values of secret environment variables are redacted from the text.
+Keys and headers are never written; secrets are redacted from the text (`forethought.redaction`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from forethought.models.types import (
     WrappedTransport,
 )
 from forethought.redaction import redact_json, redactor
+from forethought.settings import Settings
 
 FORMAT = 1
 _LONG = 200
@@ -69,10 +70,10 @@ class RecordingTransport(WrappedTransport):
     """
 
     def __init__(
-        self, inner: Transport, path: Path, header: Mapping[str, Any], secrets: tuple[str, ...] = ()
+        self, inner: Transport, path: Path, header: Mapping[str, Any], settings: Settings | None = None
     ) -> None:
         self.inner, self.path = inner, Path(path)
-        self._scrub = redactor(extra=secrets)
+        self._scrub = redactor(settings)
         self._known: set[str] = set()
         try:
             self.path.write_text("", encoding="utf-8")

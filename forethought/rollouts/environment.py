@@ -106,6 +106,9 @@ class EnvironmentRollouts:
         """Reset, and let the policy run."""
         return await self._continue((), guidance)
 
+    async def restore(self) -> None:
+        """Nothing: an environment is reset for each re-run, and keeps no branch."""
+
     def _before(self, step: int) -> tuple[TrajectoryStep, ...]:
         numbers = [item.number for item in self.trajectory.steps]
         if step not in numbers:

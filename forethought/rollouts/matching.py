@@ -1,7 +1,8 @@
 """When two answers are the same: letter case, articles, punctuation and ways to write a number do not count.
 
 Stricter than a reader and laxer than equality, in the manner of question-answering benchmarks: the whole
-answer must match, so that naming several candidates does not pass.
+answer must match, or its first line where an explanation follows, so that naming several candidates does not
+pass.
 """
 
 from __future__ import annotations
@@ -32,9 +33,18 @@ _EDGES = ".,;:!?()[]{}\"'*`\u2018\u2019\u201c\u201d\u00ab\u00bb"
 """Punctuation around a word; all else makes another answer: C#, A-, -3, y = 3x + 2."""
 
 
+_EXPLAINED = re.compile(r"\s*([^\n]+)\n(?:[ \t]*\n|(?:\S+[ \t]+){4})")
+"""A first line, and below it a paragraph of its own or a sentence, which is no second candidate."""
+
+
 def same_answer(answer: str, accepted: str) -> bool:
-    """Whether `answer` says the same as `accepted`: as yes or no, as a number, as a list in its order, or as
-    words."""
+    """Whether `answer`, or its first line above an explanation, says the same as `accepted`: as yes or no, as
+    a number, as a list in its order, or as words."""
+    explained = _EXPLAINED.match(answer)
+    return _same(answer, accepted) or (explained is not None and _same(explained[1], accepted))
+
+
+def _same(answer: str, accepted: str) -> bool:
     answer, accepted = _bare(answer), _bare(accepted)
     if accepted.casefold().rstrip(".!") in ("yes", "no"):
         word = None if _BOTH.match(answer) else _YES_NO.match(answer)

@@ -59,7 +59,7 @@ class ServerThread:
             raise
         return _point(state) if state.get("created_at") else None
 
-    async def write(self, at: Any, values: Json, as_node: str) -> Any:
+    async def write(self, at: Any, values: Json | None, as_node: str) -> Any:
         """See `Checkpoints`."""
         updated = await self.client.threads.update_state(self.thread, values, checkpoint=at, as_node=as_node)
         return updated["checkpoint"]

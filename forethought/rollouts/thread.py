@@ -31,6 +31,7 @@ from forethought.state.history import (
     before_task,
     fork,
     is_fork_of,
+    make_head,
     substitute,
 )
 from forethought.trajectories.own import call_of, move_of
@@ -116,6 +117,13 @@ class ThreadRollouts:
         leaf = await self._start()
         return await self._run(await _find_place(before_task(self.thread, leaf.at)), guidance)
 
+    async def restore(self) -> None:
+        """Make the trajectory's own branch the thread's head again; the re-runs stay branches beside it."""
+        leaf, head = await self._start(), await self.thread.read()
+        assert head is not None
+        if not _is_still(head, leaf):
+            await make_head(self.thread, leaf)
+
     async def _place(self, leaf: Point, number: int | None, module: Module) -> ForkPoint:
         if module == "planning":
             return await before_plan(self.thread, number, leaf.at)
@@ -173,7 +181,7 @@ class ThreadRollouts:
             return None
         origin, own = await self.thread.read(place.at), await self._start()
         first, at = head, head.parent
-        while origin is not None and first.id != own.id and at is not None:
+        while origin is not None and not _is_still(first, own) and at is not None:
             older = await self.thread.read(at)
             if older is None:
                 return None
@@ -234,6 +242,11 @@ def within(context: Context | Json | None, limits: Limits) -> Context | Json | N
 
 def _unfinished(head: Point) -> bool:
     return bool(head.waiting) and not head.asks
+
+
+def _is_still(head: Point, leaf: Point) -> bool:
+    """Whether `head` is the checkpoint `leaf`, or what `make_head` made of it."""
+    return head.id == leaf.id or (head.values == leaf.values and head.waiting == leaf.waiting)
 
 
 def _did(step: TrajectoryStep) -> tuple[int, str, str]:

@@ -73,6 +73,10 @@ class Rollouts(Protocol):
         """Run the task once more from its beginning, as the baselines do. Raises RolloutError."""
         ...
 
+    async def restore(self) -> None:
+        """Make the trajectory's own branch the head again, as it was before probes and failed re-runs."""
+        ...
+
 
 class RolloutError(ValueError):
     """A re-run that cannot be made; one line that says why and what to do."""

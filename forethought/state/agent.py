@@ -200,10 +200,12 @@ class Step(Move):
     cause: str
     """'' if ok; else arguments, not_found, timeout, transport, tool, empty, repeat, rejected, proposal,
     replan, ..."""
+    note: NotRequired[str]
+    """The agent's own note in brackets before the observation, in a line of its own ('' or absent: none)."""
     origin: str
     """Where the observation comes from: user, file:NAME, web:HOST or tool:NAME, several joined by ', '; with
     'model' among them, a model wrote it about the others."""
-    approval: NotRequired[Literal["", "approved", "edited", "rejected"]]
+    approval: NotRequired[Literal["", "approved", "approved all", "edited", "rejected"]]
     """What a person said of the call ('' if nobody was asked); `arguments` are those that were edited."""
     foresight: NotRequired[Deviation]
     """Where what came deviates significantly from what was expected."""
@@ -326,6 +328,8 @@ class Progress(TypedDict, total=False):
     """Which budget is spent: '', steps, moves, tokens, usd or seconds."""
     earlier: list[Json]
     """Earlier tasks of the thread and their answers: {task, answer, status}."""
+    foreseen: list[str]
+    """Tools, and keys of addresses, that the task's plans named before anything came from outside."""
     reflection: str
     """What it tells that the person asked for something else than was foreseen (SAMULE 3.2.3; absent: no)."""
 

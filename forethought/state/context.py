@@ -174,8 +174,9 @@ class Context(BaseModel):
     approve_plan: bool = Field(False, description="Ask a person before a plan is executed.")
     approve_tools: Approval = Field(
         "tainted",
-        description="Ask a person before a tool changes something: never, if text from outside came into "
-        "the thread before (tainted), or always. Addresses that could carry a file out are always asked for.",
+        description="Ask a person before a tool changes or sends something: always; if text from outside is "
+        "in the thread and the person's words do not cover the call (tainted); or never, except for sending "
+        "once something private was read.",
     )
 
     @model_validator(mode="before")

@@ -44,8 +44,12 @@ class DebuggerContext(OfflineContext):
         True,
         description="Stage 1, labels of every step; off: its ablation, the critical error from the bare run.",
     )
-    max_reruns: int = Field(5, ge=1, le=20, description="Re-runs, each with refined guidance (N = 5).")
-    trials: int = Field(3, ge=1, le=50, description="Continuations a step in counterfactual mode.")
+    max_reruns: int = Field(
+        5, ge=1, le=20, description="Re-runs, each after a new look for the error (N = 5)."
+    )
+    trials: int = Field(
+        4, ge=1, le=50, description="Continuations a step in counterfactual mode; fewer than 4 prove nothing."
+    )
     flip_rate: float = Field(
         0.5, gt=0, le=1, description="Share of continuations that must succeed for a step to be critical."
     )
@@ -84,6 +88,8 @@ class Critical(TypedDict, total=False):
     cascading_effects: list[Json]
     method: str
     """How it was found: agentdebug, direct, brute_force, binary_search, counterfactual."""
+    proven: bool
+    """Of counterfactual: whether the interval of the corrected runs lies above that of the control."""
 
 
 class Probe(TypedDict, total=False):

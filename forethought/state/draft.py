@@ -31,10 +31,9 @@ class Draft(TypedDict, total=False):
 
 
 class Source(TypedDict):
-    """A step that the answer rests on, or a file that every prompt showed and no such step read."""
+    """A step that the answer rests on."""
 
     n: int
-    """0 for a file."""
     subtask: str
     tool: str | None
     origin: str

@@ -1,9 +1,10 @@
 """A thread's history, and going back in it: a checkpoint before a step, a plan or the answer becomes the
 thread's head again, and the graph runs on from there. Steps that ran side by side are run again together.
 
-Nothing is erased: the old branch's checkpoints stay, and the newest branch is the thread's head. Used by
-`forethought fork` and by the debugger's re-rollouts (AgentDebug 3.2, stage 3). A fork's own checkpoint is
-written as if the node before it had just run, so that the graph's own edges lead on.
+Nothing is erased: the old branch's checkpoints stay, and the newest branch is the thread's head until
+`make_head` names another one. Used by `forethought fork` and by the debugger's re-rollouts (AgentDebug 3.2,
+stage 3). A fork's own checkpoint is written as if the node before it had just run, so that the graph's own
+edges lead on.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Checkpoints(Protocol):
         """The checkpoint `at`, or the thread's head; None when it is not there."""
         ...
 
-    async def write(self, at: Any, values: Json, as_node: str) -> Any:
+    async def write(self, at: Any, values: Json | None, as_node: str) -> Any:
         """Branch off from `at` with `values`, as if `as_node` had written them; what names the new
         checkpoint."""
         ...
@@ -76,7 +77,7 @@ class GraphCheckpoints:
         snapshot = await self.graph.aget_state(at or {"configurable": {"thread_id": self.thread}})
         return None if snapshot.created_at is None else point_of(snapshot)
 
-    async def write(self, at: Any, values: Json, as_node: str) -> Any:
+    async def write(self, at: Any, values: Json | None, as_node: str) -> Any:
         """See `Checkpoints`."""
         config = {**at, "metadata": self.config["metadata"]} if "metadata" in self.config else at
         return await self.graph.aupdate_state(config, values, as_node=as_node)
@@ -118,6 +119,12 @@ class ForkPoint:
 async def fork(checkpoints: Checkpoints, place: ForkPoint, guidance: Sequence[str] = ()) -> Any:
     """Branch off at `place`, with `guidance` added to the task's own; run `None` on what is returned."""
     return await checkpoints.write(place.at, _values(place, guidance), place.as_node)
+
+
+async def make_head(checkpoints: Checkpoints, leaf: Point) -> None:
+    """Make the branch that ends in `leaf` the thread's head again, with all that it has and waits for."""
+    # LangGraph's own names: a task that is still to run is copied along; an ended run goes on as it is.
+    await checkpoints.write(leaf.at, None, "__copy__" if leaf.waiting else "__end__")
 
 
 def is_fork_of(first: Point, place: ForkPoint, guidance: Sequence[str]) -> bool:

@@ -9,26 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from forethought.redaction import REDACTED, redactor
+from forethought.redaction import PROVIDER_KEY, REDACTED, redactor
 from forethought.settings import Settings
 
 _SHAPES = re.compile(
-    "|".join(
-        (
-            r"\bsk-[A-Za-z0-9_-]{20,}",
-            r"\bgh[pousr]_[A-Za-z0-9]{30,}",
-            r"\bgithub_pat_\w{30,}",
-            r"\bglpat-[\w-]{20,}",
-            r"\bhf_[A-Za-z0-9]{30,}",
-            r"\bA(?:KIA|SIA)[0-9A-Z]{16}\b",
-            r"\bAIza[0-9A-Za-z_-]{35}",
-            r"\bxox[abeprs]-[A-Za-z0-9-]{10,}",
-            r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}",
-            r"(?<=[Bb]earer )[A-Za-z0-9._~+/-]{20,}=*",
-            r"(?<=://)[^\s/:@]+:[^\s/@]+(?=@)",
-            r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-        )
-    ),
+    rf"{PROVIDER_KEY.pattern}|(?<=[Bb]earer )[A-Za-z0-9._~+/-]{{20,}}=*|(?<=://)[^\s/:@]+:[^\s/@]+(?=@)",
     re.DOTALL,
 )
 

@@ -1,15 +1,18 @@
 """AgentErrorBench's trajectories and labels, as the released files of AgentDebug have them (2.2).
 
 A trajectory is {metadata: {task_id, task, success | won, environment}, messages | chat_history: [...]}. Each
-assistant message is a step, whose modules stand between tags. Of the metadata only those four fields are
-read, and success or won goes to the reference. Files of labels are read by the benchmark.
+assistant message is a step, whose modules stand between tags. It is told from any other file of messages with
+metadata by `chat_history`, or by an environment and an outcome in its metadata. Of the metadata only those
+four fields are read; success or won, there or at the top, goes to the reference. Files of labels are read by
+the benchmark.
 """
 
 from __future__ import annotations
 
 import re
 
-from forethought.trajectories.openai_messages import Turn, conversation, plain_modules, trajectory_of
+from forethought.trajectories.format import Format
+from forethought.trajectories.messages import Turn, conversation, plain_modules, trajectory_of
 from forethought.trajectories.types import Loaded, Reference
 from forethought.trajectories.values import Json, first, items, mapping, outcome, text
 
@@ -22,8 +25,11 @@ STEP_KEYS = ("critical_failure_step", "critical_step")
 def claims(value: object) -> bool:
     """Whether `value` is such a trajectory."""
     whole = mapping(value)
-    messages = first(whole, "messages", "chat_history")
-    return isinstance(messages, list) and ("chat_history" in whole or isinstance(whole.get("metadata"), dict))
+    metadata = mapping(whole.get("metadata"))
+    named = "chat_history" in whole or (
+        "environment" in metadata and first(metadata, "success", "won") is not None
+    )
+    return named and isinstance(first(whole, "messages", "chat_history"), list)
 
 
 def read(value: object, name: str) -> list[Loaded]:
@@ -39,13 +45,14 @@ def read(value: object, name: str) -> list[Loaded]:
         id=name or text(metadata.get("task_id")),
         source=SOURCE,
         task=task,
+        task_id=text(metadata.get("task_id")),
         environment=text(metadata.get("environment")),
         modules=_modules,
     )
     if trajectory.steps and trajectory.steps[-1].action.startswith("answer: "):
         answer = trajectory.steps[-1].action.removeprefix("answer: ")
         trajectory = trajectory.model_copy(update={"answer": answer})
-    reached = outcome(first(metadata, "success", "won"))
+    reached = outcome(first({**whole, **metadata}, "success", "won"))
     return [Loaded(trajectory=trajectory, reference=Reference(outcome=reached))]
 
 
@@ -74,6 +81,11 @@ def _between(tag: str, said: str) -> str | None:
     begun = re.search(f"<{tag}>", said, re.IGNORECASE)
     ended = begun and re.compile(f"</{tag}>", re.IGNORECASE).search(said, begun.end())
     return said[begun.end() : ended.start()].strip() if begun and ended else None
+
+
+AGENT_ERROR_BENCH = Format(
+    SOURCE, "chat_history, or metadata with environment and success or won", claims, read
+)
 
 
 def is_labels(value: object) -> bool:

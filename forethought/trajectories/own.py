@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from forethought.trajectories.format import Format
 from forethought.trajectories.types import Loaded, Trajectory, TrajectoryStep
 from forethought.trajectories.values import Json, items, mapping, text
 
@@ -40,6 +41,9 @@ def claims(value: object) -> bool:
 def read(value: object, name: str) -> list[Loaded]:
     """The state in `value`, with the effects of its tools unknown."""
     return [Loaded(trajectory=from_state(mapping(value), {}, id=name))]
+
+
+OWN = Format("forethought state", "progress, trajectory, task", claims, read)
 
 
 def from_state(

@@ -32,6 +32,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from forethought.trajectories.format import Format
 from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory, TrajectoryStep
 
 SOURCE = "react_log"
@@ -227,3 +228,6 @@ def _differences(text: str, entries: Sequence[_Entry]) -> tuple[str, ...]:
     ):
         return (f"The log disagrees with itself: {line}.",)
     raise ValueError(f"{line}; the log is incomplete, or in a form that is not known")
+
+
+REACT_LOG = Format("ReAct log", "text with Question: and Thought 1: at the beginning of lines", claims, read)

@@ -1,56 +1,50 @@
-"""Trajectories from files and from JSON, whichever of the known formats they are in.
-
-A format is a module with `claims`, whether a value is in it, and `read`, the trajectories of one that is.
-"""
+"""Trajectories from files and from JSON, whichever of the known formats they are in."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import ValidationError
 
 from forethought.json_files import parse_values, read_text
-from forethought.trajectories import (
-    agent_error_bench,
-    openai_messages,
-    own,
-    react_logs,
-    tau_bench,
-    validated,
-)
+from forethought.text import one_line
+from forethought.trajectories import agent_error_bench, chats, react_logs, span_formats
+from forethought.trajectories.format import Format
+from forethought.trajectories.own import OWN
 from forethought.trajectories.types import Loaded, Trajectory
-from forethought.trajectories.values import sanitize
+from forethought.trajectories.validated import VALIDATED
+from forethought.trajectories.values import items, mapping, sanitize
 
-JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+logger = logging.getLogger(__name__)
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".traj")
 SUFFIXES = (*JSON_SUFFIXES, ".txt", ".log")
-KNOWN = (
-    "a trajectory of this project, a state of its agent, messages with roles, AgentErrorBench "
-    "(metadata and messages), tau-bench (task_id, reward, traj), or a ReAct log"
+_NAMED = 5
+"""Files that a warning names."""
+_KEYS = 12
+"""Keys of an unknown object that its refusal names."""
+FORMATS: tuple[Format, ...] = (
+    VALIDATED,
+    OWN,
+    agent_error_bench.AGENT_ERROR_BENCH,
+    *span_formats.FORMATS,
+    *chats.FORMATS,
+    chats.CHAT,
+    react_logs.REACT_LOG,
 )
-
-
-class Format(Protocol):
-    """A format that trajectories are read from; `value` is JSON, or the text of a log."""
-
-    def claims(self, value: object) -> bool:
-        """Whether `value` is in this format."""
-        ...
-
-    def read(self, value: object, name: str) -> list[Loaded]:
-        """Its trajectories; `name` is for those that have none."""
-        ...
-
-
-FORMATS: tuple[Format, ...] = (validated, own, tau_bench, agent_error_bench, openai_messages, react_logs)
 """The most telling first: the messages of every other format are messages too."""
+
+
+class UnknownFormatError(ValueError):
+    """A value in no known format."""
 
 
 def read_trajectories(path: str | Path) -> list[Loaded]:
     """The trajectories in the file at `path`, or in all files of a folder and of its subfolders.
 
-    In a folder, files of annotations and text that is no log are passed over. A trajectory that is read
+    In a folder, files in no known format are passed over, and a warning names them. A trajectory that is read
     twice, word for word, is given once. Reads the disk: call it in a thread from a coroutine. Raises
     ValueError, in one line that says what to do.
     """
@@ -58,10 +52,22 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
     if not chosen.is_dir():
         return list(_distinct(_read_file(chosen)))
     trajectories: list[Loaded] = []
+    unknown: list[str] = []
+    first: UnknownFormatError | None = None
     for file in candidates(chosen):
-        trajectories += _read_file(file, lenient=True)
+        try:
+            trajectories += _read_file(file)
+        except UnknownFormatError as error:
+            unknown.append(file.relative_to(chosen).as_posix())
+            first = first or error
+    if first and not trajectories:
+        raise ValueError(f"{chosen}: no trajectories in this folder; of {unknown[0]}: {first}")
     if not trajectories:
-        raise ValueError(f"{chosen}: no trajectories in this folder; known formats are {KNOWN}")
+        raise ValueError(f"{chosen}: no trajectories in this folder, nor files that may hold some")
+    if unknown:
+        more = ", ..." if len(unknown) > _NAMED else ""
+        names = ", ".join(unknown[:_NAMED])
+        logger.warning("%s: passed over, in no known format: %s%s", chosen, names, more)
     return list(_distinct(trajectories))
 
 
@@ -102,7 +108,19 @@ def _read(value: Any, name: str) -> list[Loaded]:
         return _read(parse_values(value, Path(name)), name)
     if isinstance(value, list) and value and not agent_error_bench.is_labels(value):
         return [loaded for number, item in enumerate(value, 1) for loaded in _read(item, f"{name}-{number}")]
-    raise ValueError(f"this is no trajectory in a known format; known are {KNOWN}")
+    raise _unknown(value)
+
+
+def _unknown(value: object) -> UnknownFormatError:
+    """What a value in no known format is, and what was looked for in it."""
+    keys = ", ".join(sorted(mapping(value))[:_KEYS]) or "no keys"
+    first = f" of {type(items(value)[0]).__name__}" if items(value) else ""
+    what = f"an object with {keys}" if isinstance(value, dict) else f"a {type(value).__name__}{first}"
+    known = "; ".join(f"{each.name} ({each.looked_for})" for each in FORMATS)
+    return UnknownFormatError(
+        f"this is no trajectory in a known format, but {one_line(what, 300)}. Known are: {known}. "
+        "Convert it to the form that `forethought trajectories schema` prints"
+    )
 
 
 def read_json(path: Path) -> Any:
@@ -110,15 +128,15 @@ def read_json(path: Path) -> Any:
     return parse_values(read_text(path), path)
 
 
-def _read_file(path: Path, *, lenient: bool = False) -> list[Loaded]:
-    """The trajectories in a file. `lenient`: none where it is plainly something else."""
+def _read_file(path: Path) -> list[Loaded]:
+    """The trajectories in a file. Raises UnknownFormatError, and ValueError for what is broken."""
     content = read_text(path)
     is_json = path.suffix.lower() in JSON_SUFFIXES or content.lstrip()[:1] in ("{", "[")
     value = parse_values(content, path) if is_json else content
-    if lenient and (agent_error_bench.is_labels(value) if is_json else not react_logs.claims(value)):
-        return []
     try:
         return all_from_json(value, path.stem)
+    except UnknownFormatError as error:
+        raise UnknownFormatError(f"{path}: {error}") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from forethought.text import cut
-from forethought.trajectories.types import Outcome, Trajectory, TrajectoryStep
+from forethought.trajectories.types import Outcome, Tool, Trajectory, TrajectoryStep
 
 MAX_OBSERVATION = 6_000
 """Characters of one observation, or of one module's output, unless told."""
@@ -16,6 +16,8 @@ PROMPT_CHARS = 320_000
 """Characters that the runs of one prompt take up at most: some 90 thousand tokens."""
 TASK_CHARS = 20_000
 _LEAST = 200
+_OWN_WORDS = 10
+"""Times that the agent's own words may be longer than an observation."""
 _FIRST_STEPS, _LAST_STEPS = 3, 5
 """Steps at a run's ends that are shown whole where the run is too long to be shown whole."""
 OVERLAP = 4
@@ -43,7 +45,7 @@ def condensed_text(
     steps: Sequence[TrajectoryStep], whole: Iterable[TrajectoryStep], limit: int = MAX_OBSERVATION
 ) -> str:
     """All steps, those of `whole` module by module and the others in a line each, which it says first.
-    `limit` (characters) bounds each part of a step."""
+    `limit` (characters) bounds each observation."""
     chosen = {step.number for step in whole}
     blocks = []
     for is_whole, group in groupby(steps, lambda step: step.number in chosen):
@@ -56,7 +58,8 @@ def condensed_text(
 
 
 def step_text(step: TrajectoryStep, max_observation: int = MAX_OBSERVATION) -> str:
-    """A step whole, module by module. `max_observation` (characters) bounds each part of it."""
+    """A step whole, module by module. `max_observation` (characters) bounds what came back; the agent's own
+    words and what it was given are cut only where they are many times as long."""
     parts = [("given", step.given)] if step.given else []
     parts += [
         ("memory", step.memory or "(none)"),
@@ -67,9 +70,9 @@ def step_text(step: TrajectoryStep, max_observation: int = MAX_OBSERVATION) -> s
     ]
     if step.failure:
         parts.append(("failure on record", step.failure))
-    return "\n".join(
-        [f"Step {step.number}", *(f"{name}: {cut(text, max_observation)}" for name, text in parts)]
-    )
+    limits = {"observation": max_observation}
+    cuts = (f"{name}: {cut(text, limits.get(name, max_observation * _OWN_WORDS))}" for name, text in parts)
+    return "\n".join([f"Step {step.number}", *cuts])
 
 
 def head(step: TrajectoryStep, limit: int = HEAD_CHARS) -> str:
@@ -84,6 +87,37 @@ def _line(text: str, limit: int) -> str:
     line = " ".join(text[: limit * 4].split())
     missing = len(text) - limit
     return line if len(line) <= limit and missing <= limit * 3 else f"{line[:limit]} [+{missing} characters]"
+
+
+def world_text(trajectory: Trajectory) -> str:
+    """What the agent had, in whole: its world, its instructions, its tools and its files."""
+    files = ", ".join(trajectory.files)
+    parts = (
+        ("", trajectory.world),
+        ("Its instructions (system prompt):\n", trajectory.instructions),
+        ("Tools that it was offered:\n", "\n".join(map(_tool, trajectory.tools))),
+        ("Files that came with the task: ", files),
+    )
+    return "\n\n".join(f"{title}{text}" for title, text in parts if text)
+
+
+def _tool(tool: Tool) -> str:
+    arguments = ", ".join(map(str, tool.parameters.get("properties") or tool.parameters))
+    return f"- {tool.name}({arguments})" + (f": {tool.description}" if tool.description else "")
+
+
+def shortened(trajectories: Iterable[Trajectory], limit: int) -> str:
+    """What prompts leave out of observations that are longer than `limit` characters; '' where nothing."""
+    long = [
+        len(step.observation) for run in trajectories for step in run.steps if len(step.observation) > limit
+    ]
+    if not long:
+        return ""
+    count = f"{len(long)} observation{'s' * (len(long) > 1)}"
+    return (
+        f"prompts shorten {count} of more than {limit:,} characters (the longest has {max(long):,}); "
+        "--set max_observation_chars=N shows more"
+    )
 
 
 LabelledRun = tuple[str, Outcome, Trajectory]
@@ -107,8 +141,8 @@ def whole_text(trajectory: Trajectory) -> str:
 
 
 def run_texts(runs: Sequence[LabelledRun], most: int) -> list[dict[str, str]]:
-    """The runs for a prompt, each {label, outcome, ended, text}; `most` bounds (characters) each part of a
-    step, and is lowered until all runs fit."""
+    """The runs for a prompt, each {label, outcome, ended, text}; `most` bounds (characters) each
+    observation, and is lowered until all runs fit."""
     limit = part_limit([step for *_, trajectory in runs for step in trajectory.steps], most)
     share = PROMPT_CHARS // max(len(runs), 1)
     return [
@@ -123,7 +157,7 @@ def run_texts(runs: Sequence[LabelledRun], most: int) -> list[dict[str, str]]:
 
 
 def part_limit(steps: Sequence[TrajectoryStep], most: int) -> int:
-    """How many characters of each part, `most` at most, let all `steps` fit into one prompt."""
+    """How many characters of each observation, `most` at most, let all `steps` fit into one prompt."""
     limit = most
     while limit > _LEAST and sum(len(step_text(step, limit)) + 2 for step in steps) > PROMPT_CHARS:
         limit = max(limit // 2, _LEAST)

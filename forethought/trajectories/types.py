@@ -128,8 +128,15 @@ class Reference(_Record):
 
     outcome: Outcome = "unknown"
     gold: tuple[str, ...] = ()
-    """Accepted answers."""
+    """Accepted answers, any of which is right."""
+    solution: str = ""
+    """What a right run does or says, where no single answer tells: required actions and outputs, a patch."""
     annotation: Annotation | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that is known of a right run."""
+        return tuple(text for text in (*self.gold, self.solution) if text.strip())
 
 
 class Loaded(_Record):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from forethought.trajectories.format import Format
 from forethought.trajectories.types import Loaded, Trajectory
-from forethought.trajectories.values import mapping
+from forethought.trajectories.values import items, mapping
 
 
 def claims(value: object) -> bool:
     """Whether `value` has the parts of one."""
     whole = mapping(value)
     inner = mapping(whole.get("trajectory")) or whole
-    return "steps" in inner and "task" in inner and "progress" not in whole
+    numbered = all("number" in mapping(step) for step in items(inner.get("steps")))
+    return numbered and isinstance(inner.get("steps"), list) and "task" in inner and "progress" not in whole
 
 
 def read(value: object, name: str) -> list[Loaded]:
@@ -19,3 +21,6 @@ def read(value: object, name: str) -> list[Loaded]:
     if "trajectory" in whole:
         return [Loaded.model_validate(whole)]
     return [Loaded(trajectory=Trajectory.model_validate({"id": name, **whole}))]
+
+
+VALIDATED = Format("forethought trajectory", "task, steps with number", claims, read)

@@ -34,6 +34,20 @@ def first(source: Mapping[str, Any], *keys: str) -> Any:
     return next((source[key] for key in keys if source.get(key) is not None), None)
 
 
+def at(value: object, *paths: str) -> Any:
+    """What stands under the first of the dotted `paths` that leads somewhere, None where none does."""
+    for path in paths:
+        found = value
+        for key in path.split("."):
+            if isinstance(found, list):
+                found = found[int(key)] if key.isdigit() and int(key) < len(found) else None
+            else:
+                found = mapping(found).get(key)
+        if found is not None:
+            return found
+    return None
+
+
 def arguments(value: object) -> Json:
     """A call's arguments, given as an object or as its JSON text; other text stands under 'argument'."""
     if isinstance(value, str):
@@ -49,9 +63,9 @@ def outcome(value: object) -> Outcome:
     """A source's word for success or failure. A number is a reward, and 1 or more is success."""
     if isinstance(value, str):
         word = value.strip().casefold()
-        if word in ("true", "yes", "1", "1.0", "success", "won", "passed", "correct"):
+        if word in ("true", "yes", "1", "1.0", "success", "won", "pass", "passed", "correct"):
             return "success"
-        failed = word in ("false", "no", "0", "0.0", "failure", "failed", "lost", "incorrect")
+        failed = word in ("false", "no", "0", "0.0", "failure", "fail", "failed", "lost", "incorrect")
         return "failure" if failed else "unknown"
     if isinstance(value, bool | int | float):
         return "success" if value >= 1 - 1e-6 else "failure"

@@ -73,20 +73,19 @@ async def rerun(
 ) -> dict[str, Any]:
     """Make the next re-run. Raises ModelError where the model cannot be reached: what was done is kept."""
     context = services.context(runtime)
-    if why := exhausted(state, context):
-        return _end_reruns(state, f"no further re-run: {why}")
-    if attempts_left(state, context) <= 0:
-        return _end_reruns(state, f"no further re-run: {len(state.get('branches', []))} were made")
+    made = "" if attempts_left(state, context) > 0 else f"{len(state.get('branches', []))} were made"
+    if why := exhausted(state, context) or made:
+        return await _end_reruns(state, context, services, f"no further re-run: {why}")
     original = Trajectory.model_validate(state["subject"])
     try:
         rollouts = services.rollouts_for(original, state, context)
         request = RerunRequest(state, runtime, services, original, rollouts)
         branch = _branch(request, await METHODS[context.rerun](request))
     except RolloutError as error:
-        return _end_reruns(state, f"no re-run: {error}")
+        return await _end_reruns(state, context, services, f"no re-run: {error}")
     except ReplyError as error:
-        usage = {"rerun": error.usage}
-        return {**_end_reruns(state, f"no re-run: {error.problem or error}"), "usage": usage}
+        ended = await _end_reruns(state, context, services, f"no re-run: {error.problem or error}")
+        return {**ended, "usage": {"rerun": error.usage}}
     return {
         **request.update,
         "attempt": branch,
@@ -115,7 +114,10 @@ def branch_trajectory(original: Trajectory, branch: Branch) -> Trajectory:
     )
 
 
-def _end_reruns(state: DebuggerState, why: str) -> dict[str, Any]:
+async def _end_reruns(
+    state: DebuggerState, context: DebuggerContext, services: DebugServices, why: str
+) -> dict[str, Any]:
+    await services.restore(state, context)
     if state.get("branches"):
         return {"attempt": {}, "status": "not_fixed", "notes": [why]}
     return {"attempt": {}, "status": "failed", "problem": why}

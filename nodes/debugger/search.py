@@ -33,10 +33,19 @@ from forethought.text import one_line
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 R = TypeVar("R", bound=BaseModel)
-FoundStep = tuple[int, str]
-"""The number of the step that was found, and a sentence on how."""
 Z95 = 1.959963984540054
 """The normal distribution's quantile for 95 %, two-sided."""
+
+
+@dataclass(frozen=True)
+class FoundStep:
+    """A step that was found by trying."""
+
+    number: int
+    how: str
+    """What was tried, in a sentence or two."""
+    proven: bool | None = None
+    """Whether re-runs prove it or only suggest it; None where a model judged instead."""
 
 
 class SearchStopped(RuntimeError):
@@ -89,9 +98,10 @@ async def brute_force(search: Search) -> FoundStep | None:
     """The first step, from the beginning on, whose correction saves the run: one probe a step until then."""
     for step in search.trajectory.steps:
         if await _is_saved(search, step, "alone"):
-            return step.number, (
+            return FoundStep(
+                step.number,
                 "Each step was tried in turn, and a correction was judged to save it first at step "
-                f"{step.number}."
+                f"{step.number}.",
             )
     return None
 
@@ -109,7 +119,8 @@ async def binary_search(search: Search) -> FoundStep | None:
     if not low:
         return None
     number = steps[low - 1].number
-    return number, f"The run was halved again and again: up to step {number} it could still be saved."
+    how = f"The run was halved again and again: up to step {number} it could still be saved."
+    return FoundStep(number, how)
 
 
 async def _is_saved(search: Search, step: TrajectoryStep, question: str) -> bool:
@@ -126,10 +137,20 @@ async def _is_saved(search: Search, step: TrajectoryStep, question: str) -> bool
 
 
 async def counterfactual(search: Search) -> FoundStep | None:
-    """The earliest step whose correction flips the end at a rate of `flip_rate` or more, not by chance."""
+    """The earliest step whose correction flips the end at a rate of `flip_rate` or more, not by chance.
+
+    Proven is it where the rate's interval lies above the control's.
+    """
     evaluator = search.services.evaluator(search.context, search.state.get("accepted", []))
     if evaluator is None:
         raise SearchStopped("counterfactual mode needs somebody who judges")
+    try:
+        return await _first_flip(search, evaluator)
+    finally:
+        await search.services.restore(search.state, search.context)
+
+
+async def _first_flip(search: Search, evaluator: Evaluator) -> FoundStep | None:
     reached = False
     for step in search.trajectory.steps:
         probe = await _run_corrected(search, step, evaluator)
@@ -140,17 +161,34 @@ async def counterfactual(search: Search) -> FoundStep | None:
         by_chance = await _run_on(search, step, step.action, evaluator, control=True)
         search.probes.append(by_chance)
         if by_chance["rate"] < search.context.flip_rate:
-            return step.number, (
-                f"Its action was replaced by: {probe['substitution']!r}. The run then succeeded "
-                f"{probe['flips']} of {probe['trials']} times, and {by_chance['flips']} of "
-                f"{by_chance['trials']} times with its own action. No earlier step's correction did that."
-            )
+            return _flipped(search, probe, by_chance)
         search.notes.append(
             f"step {step.number}: the run succeeds about as often without a correction; chance decided it"
         )
     if not reached:
         raise SearchStopped("no step could be run again: see the notes")
     return None
+
+
+def _flipped(search: Search, probe: Probe, control: Probe) -> FoundStep:
+    """The step whose correction turned the run more often than its own action did."""
+    number, proven = probe["step"], probe["low"] > control["high"]
+    if not proven:
+        search.notes.append(
+            f"step {number} is suggested, not proven: the interval {_interval(probe)} with its correction "
+            f"overlaps {_interval(control)} without; raise --trials"
+        )
+    how = (
+        f"Its action was replaced by: {probe['substitution']!r}. The run then succeeded {probe['flips']} of "
+        f"{probe['trials']} times, and {control['flips']} of {control['trials']} times with its own action. "
+        f"That {'proves' if proven else 'suggests'} that this step decided the run; no correction of an "
+        "earlier step that could be tried did as much."
+    )
+    return FoundStep(number, how, proven)
+
+
+def _interval(probe: Probe) -> str:
+    return f"{probe['low']:.2f} to {probe['high']:.2f}"
 
 
 async def _run_corrected(search: Search, step: TrajectoryStep, evaluator: Evaluator) -> Probe:

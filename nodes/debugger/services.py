@@ -54,6 +54,14 @@ class DebugServices(OfflineServices[DebuggerContext]):
             left["max_usd"] = max(context.max_usd - used["usd"], 0.0)
         return self.rollouts(trajectory, state.get("thread") or None, context.model_copy(update=left))
 
+    async def restore(self, state: DebuggerState, context: DebuggerContext) -> None:
+        """Put a thread back on the run that was debugged: no probe and no failed re-run is its head."""
+        try:
+            rollouts = self.rollouts_for(Trajectory.model_validate(state["subject"]), state, context)
+        except RolloutError:
+            return  # nothing can have been run
+        await rollouts.restore()
+
 
 async def verdict_on(evaluator: Evaluator, run: Trajectory, reward: float | None) -> Verdict:
     """The verdict on a run, which counts as failed where it cannot be judged; an environment that has given

@@ -37,6 +37,7 @@ async def take(
     update["notes"] = [CLEAR, *trajectory.notes]
     if not trajectory.steps:
         return {**update, **_failure("the trajectory has no steps: there is nothing to debug in it")}
+    services.warn_of_cuts(runtime, [trajectory])
     verdict, usage = await _judge(loaded, accepted, expected, context, services)
     update["verdict"] = verdict
     if usage.get("calls"):

@@ -10,7 +10,7 @@ from forethought.models.types import Message
 from forethought.nodes.distiller.take import TaskRuns
 from forethought.prompts.render import prompt_messages
 from forethought.state.distiller import DistillerContext, Entry, GrownError
-from forethought.trajectories.show import run_texts, task_text
+from forethought.trajectories.show import run_texts, task_text, world_text
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,9 @@ class Case:
 def diagnosis_messages(runs: TaskRuns, context: DistillerContext) -> list[Message]:
     """3.2.1, diagnosis: one task's runs side by side."""
     texts = run_texts(runs.labelled(), context.max_observation_chars)
-    return prompt_messages("distill_diagnose", task=task_text(runs.task), runs=texts)
+    had = dict.fromkeys(world_text(trajectory) for _, _, trajectory in runs.labelled())
+    background = "\n\n".join(filter(None, had))
+    return prompt_messages("distill_diagnose", task=task_text(runs.task), background=background, runs=texts)
 
 
 def aggregation_messages(entry: Entry, errors: Mapping[str, GrownError]) -> list[Message]:

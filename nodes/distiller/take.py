@@ -37,14 +37,15 @@ async def take(
     refused = [runs for runs in groups.values() if any(questions.hold(run.trajectory.task) for run in runs)]
     judged = [runs for runs in groups.values() if runs not in refused]
     tasks: dict[str, MixedTask] = {}
-    for runs in judged:
-        if _outcomes(runs) == {"success", "failure"}:
-            files = state.get("files") or {}
-            records = [
-                run_record(label, run, files.get(run.trajectory.id, ""), await services.save(run.trajectory))
-                for label, run in compared_runs(runs, context.max_runs).items()
-            ]
-            tasks[f"t{len(tasks) + 1}"] = MixedTask(task=runs[0].trajectory.task, runs=records)
+    mixed = [runs for runs in judged if _outcomes(runs) == {"success", "failure"}]
+    services.warn_of_cuts(runtime, [run.trajectory for runs in mixed for run in runs])
+    for runs in mixed:
+        files = state.get("files") or {}
+        records = [
+            run_record(label, run, files.get(run.trajectory.id, ""), await services.save(run.trajectory))
+            for label, run in compared_runs(runs, context.max_runs).items()
+        ]
+        tasks[f"t{len(tasks) + 1}"] = MixedTask(task=runs[0].trajectory.task, runs=records)
     outcomes = [_outcomes(runs) for runs in judged]
     seen = {
         "trajectories": sum(map(len, groups.values())),

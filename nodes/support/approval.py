@@ -1,10 +1,13 @@
 """Questions to the person, as interrupts: whether a call may be made (kind "tool"), and the agent's own.
 
-A write needs it as `approve_tools` says: never, when something from outside came into the thread before
-(tainted), or always. A call that sends needs it, whatever `approve_tools` says, once something private and
-something from outside are both in the thread, unless all that it sends is an address which the user or a tool
-result gave: so a page cannot have a file carried out in an address. web_search only reads: its words go to
-the search engine that the operator chose, not to an address that a page can name.
+`approve_tools` says when a call that changes or sends something is asked for. `always`: each one. `tainted`
+(default): only after something from outside came into the thread, and then only what the person's words do
+not cover (`nodes.support.coverage`). `never`: no change; but what sends is gated as under `tainted` once
+something private was read, so that no page can have a file carried out.
+
+A call that sends nothing but an address goes if somebody gave the address whole. Choosing among the links
+that others gave says something, too: since something private was read, all choices of a task may together
+say as much as CHOICE_BITS. web_search only reads: its words go to the search engine that the operator chose.
 """
 
 from __future__ import annotations
@@ -15,14 +18,9 @@ from typing import Any, Literal, TypeVar
 
 from langgraph.types import interrupt
 
-from forethought.nodes.support.provenance import (
-    Influence,
-    address_key,
-    approved_addresses,
-    influence,
-    known_addresses,
-    records,
-)
+from forethought.nodes.support import coverage
+from forethought.nodes.support.addresses import addresses_in
+from forethought.nodes.support.origins import influence, records
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Context
 from forethought.tools.base import Tool
@@ -31,6 +29,8 @@ from forethought.tools.call import check_arguments
 Json = dict[str, Any]
 T = TypeVar("T")
 CHOICES = ["approve", "edit", "reject"]
+CHOICE_BITS = 12
+"""One of 600 links says 9, a PIN of four digits 13."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class ApprovalDecision:
     """What may be done: the call with these arguments, or nothing."""
 
     arguments: Json
-    word: Literal["", "approved", "edited", "rejected"] = ""
-    """'' if nobody was asked; else approved, edited or rejected."""
+    word: Literal["", "approved", "approved all", "edited", "rejected"] = ""
+    """'' if nobody was asked."""
     reason: str = ""
     """Why it was rejected."""
     pinned: bool = False
@@ -51,62 +51,74 @@ def require_approval(
 ) -> ApprovalDecision:
     """Ask the person if the call needs it, until the reply is usable. There is no effect before this: the
     node runs again when the thread is resumed."""
-    arguments = proposal["arguments"]
-    if tool.effect == "read":
+    arguments, mode = proposal["arguments"], context.approve_tools
+    origins, pinned = influence(state, tools), tool.address is not None
+    free = mode == "never" and (tool.effect == "write" or not origins.private)
+    if tool.effect == "read" or (mode != "always" and (free or not origins.outside)):
         return ApprovalDecision(arguments)
-    origins = influence(state, tools)
-    if tool.effect == "egress" and origins.guarded:
-        key = address_key(str(arguments.get(tool.address))) if tool.address else None
-        if key is not None and key in known_addresses(state, tools):
-            return ApprovalDecision(arguments)
-        if key is not None and key in approved_addresses(state, tools):
+    if coverage.like_approved(tool, arguments, state):
+        return ApprovalDecision(arguments, pinned=pinned)
+    given = coverage.what_is_given(state, tools, proposal)
+    changes = [] if tool.address else coverage.uncovered(tool, arguments, given, state, tools)
+    if mode == "always":
+        why = "Every call that changes or sends something is to be approved."
+    elif tool.address:
+        if coverage.opened(tool, arguments) in coverage.approved(state, tools):
             return ApprovalDecision(arguments, pinned=True)
-        return _ask(tool, proposal, _why_sending(tool, origins), origins, pinned=True)
-    tainted = context.approve_tools == "tainted" and origins.outside
-    if tool.effect == "write" and (tainted or context.approve_tools == "always"):
-        return _ask(tool, proposal, _why_writing(origins), origins, pinned=False)
-    return ApprovalDecision(arguments)
-
-
-def _why_writing(origins: Influence) -> str:
-    if not origins.outside:
-        return "It changes something, and every change is to be approved."
-    outside = ", ".join(origins.outside)
-    return f"It changes something, after text from outside came into the thread: {outside}."
-
-
-def _why_sending(tool: Tool, origins: Influence) -> str:
-    what = (
-        "It opens an address that neither you nor a source gave"
-        if tool.address
-        else "It sends its arguments out"
-    )
-    return (
-        f"{what}, so it could carry out what is private: {', '.join(origins.private)}. "
-        f"From outside came: {', '.join(origins.outside)}."
-    )
-
-
-def _ask(tool: Tool, proposal: Proposal, why: str, origins: Influence, *, pinned: bool) -> ApprovalDecision:
+        why = _why_not_open(tool, arguments, given, state)
+    else:
+        why = _why_not(tool, changes, coverage.is_foreseen(tool, given, state))
+    if not why:
+        return ApprovalDecision(arguments)
+    if origins.outside:
+        why += f" Text from outside is in the thread: {', '.join(origins.outside)}."
     payload = {
         "kind": "tool",
         "id": f"tool-{proposal['n']}",
         "n": proposal["n"],
         "subtask": proposal["subtask"],
         "tool": tool.name,
-        "arguments": proposal["arguments"],
+        "arguments": arguments,
         "effect": tool.effect,
         "why": why,
+        "changes": changes,
         "influence": records(origins.outside),
-        "choices": CHOICES,
+        "choices": ["approve", "approve all", "edit", "reject"],
     }
+    return _ask(tool, payload, pinned)
 
+
+def _why_not_open(tool: Tool, arguments: Json, given: coverage.Given, state: AgentState) -> str:
+    key = coverage.opened(tool, arguments)
+    if key in {*addresses_in(given.words), *state["progress"].get("foreseen", [])}:
+        return ""
+    if key not in given.addresses:
+        return (
+            "Neither you nor a source gave this address: the model put it together, and it may tell what "
+            "was read."
+        )
+    if given.chosen <= CHOICE_BITS:
+        return ""
+    links = len(set(given.addresses.values()))
+    return f"Text from outside gave {links} links: which of them are opened can tell what is private."
+
+
+def _why_not(tool: Tool, changes: list[Json], foreseen: bool) -> str:
+    names = ", ".join(dict.fromkeys(change["argument"] for change in changes))
+    if not foreseen:
+        return f"Neither your words nor a plan made before anything came from outside ask for {tool.name}."
+    return f"You did not give what it says for {names}." if names else ""
+
+
+def _ask(tool: Tool, payload: Json, pinned: bool) -> ApprovalDecision:
     def read(reply: Any) -> ApprovalDecision | str:
-        word, value, reason = read_reply(reply)
-        if word == "approve":
-            return ApprovalDecision(proposal["arguments"], "approved", pinned=pinned)
+        word, value, reason = read_reply(reply, payload["choices"])
         if word == "reject":
-            return ApprovalDecision(proposal["arguments"], "rejected", reason)
+            return ApprovalDecision(payload["arguments"], "rejected", reason)
+        if word == "approve all":
+            return ApprovalDecision(payload["arguments"], "approved all", pinned=pinned)
+        if word == "approve":
+            return ApprovalDecision(payload["arguments"], "approved", pinned=pinned)
         if word != "edit":
             return word
         if not isinstance(value, dict):
@@ -147,12 +159,12 @@ def ask_person(subtask: str, n: int, question: str, choices: list[str]) -> str:
     return str(reply)
 
 
-def read_reply(reply: Any) -> tuple[str, Any, str]:
-    """The decision (approve, edit, reject, or what is wrong with it), value and reason of a reply to a plan
-    or a call; bare text is the decision."""
+def read_reply(reply: Any, choices: list[str] = CHOICES) -> tuple[str, Any, str]:
+    """The decision (one of the choices, or what is wrong with it), value and reason of a reply to a plan or a
+    call; bare text is the decision."""
     if not isinstance(reply, dict):
         reply = {"decision": reply}
     word = str(reply.get("decision", "")).strip().lower()
-    if word not in CHOICES:
-        word = f"decision must be approve, edit or reject, not {word!r}"
+    if word not in choices:
+        word = f"decision must be {', '.join(choices[:-1])} or {choices[-1]}, not {word!r}"
     return word, reply.get("value"), str(reply.get("reason") or "no reason given")

@@ -6,14 +6,13 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from forethought.nodes.support.provenance import GIVEN, parts
 from forethought.state.agent import AgentState, Status
 from forethought.state.context import Context
 from forethought.state.draft import Draft, Source
 
 
 def final_update(state: AgentState, draft: Draft, status: Status, context: Context) -> dict[str, Any]:
-    """The update that ends the task with the answer of `draft`, and names the steps and files behind it."""
+    """The update that ends the task with the answer of `draft`, and names the steps that it rests on."""
     steps = {step["n"]: step for step in state.get("trajectory", [])}  # a forgotten round's too
     sources: list[Source] = [
         {
@@ -24,12 +23,6 @@ def final_update(state: AgentState, draft: Draft, status: Status, context: Conte
         }
         for n in draft["used_steps"]
         if n in steps
-    ]
-    cited = {part for source in sources for part in parts(source["origin"])}
-    look = state["look"]["files"] if state.get("look") else []
-    shown = [f"file:{file['name']}" for file in look if file["shown"] != "nothing"]
-    sources += [
-        {"n": GIVEN, "subtask": "", "tool": None, "origin": origin} for origin in shown if origin not in cited
     ]
     due = {"lessons": {**state.get("lessons", {}), "due": True}} if context.lessons else {}
     return {

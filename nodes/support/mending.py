@@ -10,8 +10,8 @@ from itertools import count
 from typing import Any
 
 from forethought.nodes.support.answer_reply import unmet_text
+from forethought.nodes.support.origins import thread_origin
 from forethought.nodes.support.plans import plan_update
-from forethought.nodes.support.provenance import thread_origin
 from forethought.prompts.replies import AnswerDraft
 from forethought.state.agent import AgentState, Plan, Replan, Subtask
 from forethought.state.context import Context

@@ -29,6 +29,7 @@ from forethought.state.context import bounded
 from forethought.state.offline import Job, OfflineContext
 from forethought.tools.files import FileStore
 from forethought.trajectories.read import all_from_json
+from forethought.trajectories.show import shortened
 from forethought.trajectories.tasks import Attempt
 from forethought.trajectories.types import Loaded, Trajectory
 
@@ -103,6 +104,12 @@ class OfflineServices(Generic[C]):
                 "usage": {role: error.usage},
             }
         return result.reply, {"usage": {role: result.usage}}
+
+    def warn_of_cuts(self, runtime: Runtime[C], trajectories: Iterable[Trajectory]) -> None:
+        """Say in the stream what prompts about these will shorten, before a model is asked."""
+        limit = self.context(runtime).max_observation_chars
+        if note := shortened(trajectories, limit):
+            runtime.stream_writer({"event": "note", "text": note})
 
     async def save(self, trajectory: Trajectory) -> str:
         """Store a trajectory, without what is known of it, and return its hash. Raises FilesError."""

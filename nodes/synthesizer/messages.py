@@ -20,7 +20,6 @@ from forethought.trajectories.types import Trajectory
 
 WHOLE_CHARS = 80_000
 """Characters up to which a trial is shown whole where some of its steps are labelled."""
-BACKGROUND_CHARS = 20_000
 CASE_STEPS = 4
 """Steps in error of one trajectory that a reflection on their type is written from."""
 
@@ -35,7 +34,7 @@ def reflect_messages(
     return prompt_messages(
         "synthesize_reflect",
         task=task_text(task["task"]),
-        background=cut(trial["background"], BACKGROUND_CHARS),
+        background=trial["background"],
         trial=_shown([tried], context)[0],
         answer=cut(trajectory.answer, context.max_observation_chars) or "(none)",
         references=[task_text(text) for text in references],

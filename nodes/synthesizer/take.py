@@ -12,6 +12,7 @@ from forethought.nodes.support.offline import OfflineServices, runs_by_task
 from forethought.state.offline import empty_channels
 from forethought.state.reducers import CLEAR
 from forethought.state.synthesizer import Json, SynthesizerContext, SynthesizerState, TaskRecord, TrialRecord
+from forethought.trajectories.show import world_text
 from forethought.trajectories.tasks import Attempted, CollectTask
 from forethought.trajectories.types import Loaded
 
@@ -43,7 +44,9 @@ async def take(
             )
         update = _of_tasks([CollectTask.model_validate(item) for item in given_tasks])
     else:
-        update = await _of_trajectories(runs_by_task(given_runs), services)
+        groups = runs_by_task(given_runs)
+        services.warn_of_cuts(runtime, [run.trajectory for runs in groups.values() for run in runs])
+        update = await _of_trajectories(groups, services)
     models = {"model": context.model}
     return {**empty_channels(SynthesizerState), **update, "models": models, "status": "running"}
 
@@ -68,10 +71,11 @@ async def _of_trajectories(
     for number, runs in enumerate(groups.values(), 1):
         key = f"t{number}"
         tasks[key] = TaskRecord(task=runs[0].trajectory.task, task_id=key)
-        gold = [text for run in runs for text in run.reference.gold if text.strip()]
+        gold = [text for run in runs for text in run.reference.texts]
         references[key] = list(dict.fromkeys(gold))
         for at, run in enumerate(runs, 1):
-            record = await trial_record(key, at, Attempted(run), services)
+            attempted = Attempted(run, background=world_text(run.trajectory))
+            record = await trial_record(key, at, attempted, services)
             while record["id"] in ids:
                 record["id"] = f"{record['id']}~{key}.{at}"
             ids.add(record["id"])

@@ -1,16 +1,30 @@
-"""What counts as secret by the name of its variable, and that every form of it is redacted."""
+"""What counts as secret, that every form of it is redacted, and that ordinary words never are."""
 
 from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
-from forethought.redaction import looks_like_a_key, redact_error, redactor, without_credentials
+from forethought.redaction import (
+    is_strong,
+    redact_error,
+    redactor,
+    register_secrets,
+    weak_secrets,
+    without_credentials,
+)
 
-VALUE = 'val"ue/wïth:signs'
+VALUE = 'val"ue/wïth:signs-9aK3xw7Lq0'
+KEY = "9aK3xw7Lq0ZtB5vRmN2c"
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"
+PEM = (
+    "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n"
+    "BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n-----END PRIVATE KEY-----"
+)
 
 
 @pytest.mark.parametrize(
@@ -48,19 +62,27 @@ def test_a_secret_is_blotted_out_without_the_line_break_that_a_file_left(
 
 
 def test_a_secret_that_is_no_text_is_one_nevertheless(monkeypatch: pytest.MonkeyPatch) -> None:
-    value = "caf\udce9 au lait"  # as os.environ has a byte that is no UTF-8
+    value = "caf\udce9 au 9aK3xw7Lq0"  # as os.environ has a byte that is no UTF-8
     monkeypatch.setenv("CLIENT_SECRET", value)
-    assert redactor()(f"{value}, and caf%E9%20au%20lait") == "[secret], and [secret]"
+    assert redactor()(f"{value}, and caf%E9%20au%209aK3xw7Lq0") == "[secret], and [secret]"
 
 
 @pytest.mark.parametrize(
     ("name", "value", "secret"),
     [
-        ("FORETHOUGHT_ACCESS_TOKENS", "alice=alices-own-token, bob=bobs-own-token", "bobs-own-token"),
-        ("OTEL_EXPORTER_OTLP_HEADERS", "x-team=ours,authorization=Basic%20b3duOnRva2Vu", "b3duOnRva2Vu"),
-        ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer own-token-1", "own-token-1"),
-        ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=own%2Ftoken%2F1", "own/token/1"),
-        ("AUTHORIZATION", "Bearer own-token-1", "own-token-1"),
+        (
+            "FORETHOUGHT_ACCESS_TOKENS",
+            "alice=alices-very-own-token, bob=bobs-very-own-token",
+            "bobs-very-own-token",
+        ),
+        (
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "x-team=ours,authorization=Basic%20b3duOjlhSzN4dzdMcTA%3D",
+            "b3duOjlhSzN4dzdMcTA=",
+        ),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer own-9aK3xw7Lq0", "own-9aK3xw7Lq0"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=own%2F9aK3xw7Lq0", "own/9aK3xw7Lq0"),
+        ("AUTHORIZATION", "Bearer own-9aK3xw7Lq0", "own-9aK3xw7Lq0"),
     ],
 )
 def test_what_a_variable_lists_is_secret_by_itself(
@@ -79,24 +101,24 @@ def test_other_variables_are_not(monkeypatch: pytest.MonkeyPatch, name: str) -> 
 
 
 @pytest.mark.parametrize(
-    "address", ["postgresql://ann:s3cret%2Fword@db/x", "postgresql://db/x?user=ann&password=s3cret%2Fword"]
+    "address", ["postgresql://ann:9aK3xw%2F7Lq0@db/x", "postgresql://db/x?user=ann&password=9aK3xw%2F7Lq0"]
 )
 def test_the_password_of_an_address_is_secret(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setenv("DATABASE_URL", address)
-    assert "s3cret/word" not in redactor()("wrong password s3cret/word for ann")
+    assert "9aK3xw/7Lq0" not in redactor()("wrong password 9aK3xw/7Lq0 for ann")
 
 
 @pytest.mark.parametrize(
     ("address", "secret", "rest"),
     [
-        ("https://h/v1?x=1&api_key=query-key-1", "query-key-1", "https://h/v1?x=1"),
-        ("https://h/v1?tavilyApiKey=query%2Fkey", "query/key", "https://h/v1"),
-        ("https://h/v1?access-token=a+token+there", "a+token+there", "https://h/v1"),
-        ("https://h/v1?key=query-key-1#top", "query-key-1", "https://h/v1#top"),
-        ("https://h/v1?sig=query-key-1", "query-key-1", "https://h/v1"),
+        ("https://h/v1?x=1&api_key=9aK3xw7Lq0", "9aK3xw7Lq0", "https://h/v1?x=1"),
+        ("https://h/v1?tavilyApiKey=9aK3xw7Lq0%2Fkey", "9aK3xw7Lq0/key", "https://h/v1"),
+        ("https://h/v1?access-token=a+9aK3xw7Lq0", "a 9aK3xw7Lq0", "https://h/v1"),
+        ("https://h/v1?key=9aK3xw7Lq0#top", "9aK3xw7Lq0", "https://h/v1#top"),
+        ("https://h/v1?sig=9aK3xw7Lq0", "9aK3xw7Lq0", "https://h/v1"),
         ("https://sk-only0a1token2@h/v1", "sk-only0a1token2", "https://h/v1"),
-        ("https://ann:pass%2fword1@h/v1", "pass%2fword1", "https://h/v1"),
-        ("redis://:without-a-user@h/1", "without-a-user", "redis://h/1"),
+        ("https://ann:9aK3xw7Lq0%2f1@h/v1", "9aK3xw7Lq0%2f1", "https://h/v1"),
+        ("redis://:9aK3xw7Lq0-1@h/1", "9aK3xw7Lq0-1", "redis://h/1"),
     ],
 )
 def test_a_key_in_an_address_is_secret_and_not_kept(
@@ -112,7 +134,7 @@ def test_a_key_in_an_address_is_secret_and_not_kept(
     [
         "https://h/gpt-4o-mini-2024-07-18?api-version=2024-05-01-preview&region=europe-west4&monkey=capuchins",
         "https://h/v1?said=two%20wonderfully%20long%20words",
-        "https://h/v1?project=frontend2024a&deployment=gpt4turbo2024a&since=20240307T120000Z",
+        "https://h/v1?project=frontend2024a&deployment=gpt4turbo2024&since=20240307T120000Z",
     ],
 )
 def test_other_options_of_an_address_are_harmless(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
@@ -137,8 +159,8 @@ def test_the_name_of_a_user_is_a_word(monkeypatch: pytest.MonkeyPatch, name: str
 
 
 def test_the_password_of_a_proxy_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://developer:hunterhunter@proxy:3128")
-    assert redactor()("developer, hunterhunter") == "developer, [secret]"
+    monkeypatch.setenv("HTTPS_PROXY", "http://developer:9aK3xw7Lq0Zt@proxy:3128")
+    assert redactor()("developer, 9aK3xw7Lq0Zt") == "developer, [secret]"
 
 
 @pytest.mark.parametrize(
@@ -146,24 +168,108 @@ def test_the_password_of_a_proxy_is_secret(monkeypatch: pytest.MonkeyPatch) -> N
     [
         "3f786850e387550fdab836ed7e6dc881", "749e9723-a8f1-4b6e-9d44-446655440000", "AKIAIOSFODNN7EXAMPLE",
         "sk-proj-frontend2024", "ghp_turbo2024turbo", "tvly-dev-turbo2024turbo",
-        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "Bearer sk-9aK3xw7Lq0ZtB5vRmN2c",
+        JWT, PEM, "Bearer sk-9aK3xw7Lq0ZtB5vRmN2c", "Tr0ub4dor&3",
     ],
 )  # fmt: skip
 def test_a_key_is_known_by_its_shape(text: str) -> None:
-    assert looks_like_a_key(text)
+    assert is_strong(text)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["gpt4turbo2024a", "20240307T120000Z", "hf_hub_download_v2", "sk-learn-2024-notes", "1234567890123456"],
+    [
+        "gpt4turbo2024",
+        "20240307T120000Z",
+        "1234567890123456",
+        "ModuleNotFoundError",
+        "claude-3-5-sonnet-20241022-v2",
+    ],
 )
 def test_a_name_or_a_date_is_no_key(text: str) -> None:
-    assert not looks_like_a_key(text)
+    assert not is_strong(text)
 
 
 def test_an_error_and_its_causes_are_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOME_TOKEN", "0123456789")
-    error = RuntimeError("outer 0123456789")
-    error.__cause__ = ValueError("inner 0123456789", 5)
+    monkeypatch.setenv("SOME_TOKEN", KEY)
+    error = RuntimeError(f"outer {KEY}")
+    error.__cause__ = ValueError(f"inner {KEY}", 5)
     redact_error(error, redactor())
     assert (str(error), error.__cause__.args) == ("outer [secret]", ("inner [secret]", 5))
+
+
+ORDINARY = [
+    "postgres",
+    "subtasks",
+    "password123",
+    "hunterhunter",
+    "my-database",
+    "Summer2024!",
+    "correct horse",
+]
+
+
+@pytest.mark.parametrize("word", ORDINARY)
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "POSTGRES_PASSWORD={}", "SOME_TOKEN={}", "FORETHOUGHT_API_KEY={}", "LICENCE={}",
+        "DATABASE_URL=postgresql://{}:{}@db/x", "FORETHOUGHT_DB=postgresql://{}:{}@db/x",
+        "STORE=Server=db;User ID=ann;Password={}", "SLACK_WEBHOOK=https://{}/{}/{}",
+    ],
+)  # fmt: skip
+def test_ordinary_words_are_never_redacted(monkeypatch: pytest.MonkeyPatch, variable: str, word: str) -> None:
+    name, _, value = variable.partition("=")
+    monkeypatch.setenv("FORETHOUGHT_SECRETS", "LICENCE, OTHER")
+    monkeypatch.setenv(name, value.replace("{}", quote(word) if "://" in value else word))
+    said = f"{word} is our database; {word}s, '{word}' and {{\"{word}\": 1}}"
+    assert redactor()(said) == said
+    register_secrets([word])
+    assert redactor()(said) == said
+    assert (name in weak_secrets()) is (name != "SLACK_WEBHOOK")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("SESSION", JWT, JWT),
+        ("SIGNED_BY", PEM, PEM),
+        ("SIGNED_BY", PEM, "BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"),
+        ("SIGNED_BY", PEM.replace("\n", "\\n"), "BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"),
+        ("ACCOUNT", "ghp_9aK3xw7Lq0ZtB5vRmN2c9aK3xw7Lq0ZtB5vR", "ghp_9aK3xw7Lq0ZtB5vRmN2c9aK3xw7Lq0ZtB5vR"),
+        ("ALERTS", f"https://hooks.slack.com/services/T00000000/B00000000/{KEY}", KEY),
+        ("ALERTS", f"https://hooks.slack.com/services/T00000000/B00000000/{'X' * 24}", "X" * 24),
+        ("TEAM_WEBHOOK", f"https://example.org/in/{KEY}?wait=true", KEY),
+        (
+            "STORE",
+            f"DefaultEndpointsProtocol=https;AccountName=ann;AccountKey={KEY}+a/b==;EndpointSuffix=x",
+            f"{KEY}+a/b==",
+        ),
+        ("STORE", f'Server=tcp:db,1433;User ID=ann;Password="{KEY}";Encrypt=True', KEY),
+        ("STORE", f"host=db user=ann password={KEY}", KEY),
+        ("STORE", json.dumps({"user": "ann", "password": KEY}), KEY),
+        ("CREDENTIALS", json.dumps({"id": "ann", "private": KEY}, separators=(",", ":")), KEY),
+        ("STORE", f"Endpoint=sb://h/;SharedAccessKeyName=root;SharedAccessKey={KEY}=", f"{KEY}="),
+        ("LICENCE", "correct horse battery staple", "correct horse battery staple"),
+        ("FORETHOUGHT_API_KEY", "correct-horse-battery", "correct-horse-battery"),
+    ],
+)
+def test_secrets_under_names_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, secret: str
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_SECRETS", "OTHER,LICENCE")
+    monkeypatch.setenv(name, value)
+    assert redactor()(f"refused: {secret}.") == "refused: [secret]."
+    assert name not in weak_secrets()
+
+
+def test_the_path_of_a_file_is_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "project-9f3a1b7c2d4e.json"
+    file.touch()
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
+    assert redactor()(f"see {file}") == f"see {file}"
+    assert "GOOGLE_APPLICATION_CREDENTIALS" not in weak_secrets()
+
+
+def test_the_names_that_forethought_secrets_lists_are_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORETHOUGHT_SECRETS", "OUR_SHOPS_LICENCE_OF_2024")
+    assert redactor()("set OUR_SHOPS_LICENCE_OF_2024") == "set OUR_SHOPS_LICENCE_OF_2024"

@@ -69,7 +69,7 @@ async def test_a_write_after_a_tool_s_result_is_asked_for_and_says_why(drive: Dr
     assert asked["arguments"] == {"text": "dear diary"}
     assert asked["influence"] == [{"origin": "tool:lookup", "steps": [1, 2]}]
     assert "tool:lookup" in asked["why"]
-    assert asked["choices"] == ["approve", "edit", "reject"]
+    assert asked["choices"] == ["approve", "approve all", "edit", "reject"]
     await out.reply({"decision": "approve"})
     assert (diary.written, out.status) == (["dear diary"], "answered")
     assert (out.steps[2]["approval"], out.steps[2]["ok"]) == ("approved", True)

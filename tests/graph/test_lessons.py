@@ -193,9 +193,9 @@ async def test_a_model_that_writes_no_lesson_does_not_spoil_the_answer(drive: Dr
 async def test_a_lesson_names_steps_that_were_taken_and_no_keys(
     drive: Drive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SHOP_API_KEY", "a-secret-of-the-shop")
+    monkeypatch.setenv("SHOP_API_KEY", "a-secret-of-9aK3xw7Lq0")
     store = InMemoryStore()
-    texts = ("a-secret-of-the-shop was wrong", "use sk-abcdefghijklmnopqrstuvwx")
+    texts = ("a-secret-of-9aK3xw7Lq0 was wrong", "use sk-abcdefghijklmnopqrstuvwx")
     # Step 9 was never taken, so the first lesson is sent back.
     await run(drive, store, "t", script(lessons=[lesson(*texts, steps=[9]), lesson(*texts, steps=[1, 2, 1])]))
     (kept,) = await book(store).all()

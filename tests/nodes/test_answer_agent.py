@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import pytest
@@ -200,23 +199,6 @@ async def test_sources_name_the_steps_the_answer_rests_on(drive: Drive) -> None:
         {"n": 1, "subtask": "a", "tool": "lookup", "origin": "tool:lookup"},
         {"n": 2, "subtask": "a", "tool": None, "origin": "tool:lookup"},
     ]
-
-
-async def test_a_file_that_was_only_looked_at_is_a_source(drive: Drive) -> None:
-    files = {
-        "note.txt": "It is open.",
-        "read.txt": "From May on.",
-        "a.bin": "\0\1",
-        "long.txt": "y " * 90_000,
-    }
-    given = [{"name": name, "data": base64.b64encode(text.encode()).decode()} for name, text in files.items()]
-    moves = {"a": [call(tool="read_file", path="read.txt")]}
-    script = Script(moves=moves, answers=[answer(used=[1])])
-    out = await drive(script, task={"task": "Which?", "files": given}, effort="auto")
-    sources = [(source["n"], source["tool"], source["origin"]) for source in out.state["sources"]]
-    assert sources == [
-        (1, "read_file", "file:read.txt"), (0, None, "file:note.txt"), (0, None, "file:long.txt"),
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("bad", [answer(""), answer("   "), INVALID])

@@ -64,6 +64,19 @@ def test_a_thread_of_the_agents_is_debugged_and_run_again_to_success(server: Dev
     assert state["values"]["answer"] == "red"
 
 
+def test_a_re_run_that_fails_leaves_the_thread_as_it_was(server: DevServer) -> None:
+    def agent(seen: SeenRequest) -> Answer:
+        word = "green" if GUIDANCE in seen.text else "blue"
+        return agent_policy(finish(word), answer=word)(seen)
+
+    server.models.policy = both(agent)
+    thread, _ = run(server, {"task": "Which colour is it?"})
+    result = debug(server, {"thread_id": thread, "expect": "red"}, rerun="agentdebug", max_reruns=1)
+    assert (result["status"], result["branches"][0]["answer"]) == ("not_fixed", "green"), result
+    state: Any = server.client.threads.get_state(thread)
+    assert (state["values"]["answer"], state["next"]) == ("blue", [])
+
+
 def test_the_form_of_the_debugger_is_drawn(server: DevServer) -> None:
     (assistant,) = server.client.assistants.search(graph_id="debugger")
     schemas: Any = server.client.assistants.get_schemas(assistant["assistant_id"])

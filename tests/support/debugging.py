@@ -135,6 +135,7 @@ class TruthfulWorld:
     diverging: Sequence[int] = ()
     gone: Sequence[int] = ()
     calls: list[tuple[int, str]] = field(default_factory=list)
+    restored: int = 0
 
     async def substituted(self, step: int, action: str, tool: str, arguments: Json) -> Continuation:
         """See `Rollouts`."""
@@ -156,6 +157,10 @@ class TruthfulWorld:
     async def from_start(self, guidance: Sequence[str]) -> Continuation:
         """See `Rollouts`."""
         return self._continue(1, False, "")
+
+    async def restore(self) -> None:
+        """See `Rollouts`."""
+        self.restored += 1
 
     def _continue(self, step: int, good: bool, diverged: str) -> Continuation:
         run = self.subject.model_copy(update={"answer": GOLD if good else "still no key"})

@@ -270,8 +270,8 @@ async def test_other_results_become_text_that_can_be_stored(env: ToolEnv, result
 async def test_keys_are_redacted(settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
     monkeypatch.setenv("GH_TOKEN", "sk-0123456789-longer")
-    env = ToolEnv(settings=settings(api_key=SecretStr("of-the-settings")))
-    error = ToolError("sk-0123456789-longer", hint="see sk-0123456789 and of-the-settings")
+    env = ToolEnv(settings=settings(api_key=SecretStr("of-the-settings-9aK3xw7Lq0")))
+    error = ToolError("sk-0123456789-longer", hint="see sk-0123456789 and of-the-settings-9aK3xw7Lq0")
     seen = await call_tool(tool_that(raising(error)), {}, env)
     assert seen.text == "[secret]"
     assert seen.hint == "see [secret] and [secret]"

@@ -36,34 +36,46 @@ def write(tmp_path: Path) -> Callable[[Any], Path]:
 @pytest.mark.parametrize(
     ("server", "said", "shown"),
     [
-        ({"url": "https://h/mcp?q=${PLAIN}"}, "got 0f-a-variable", "got [secret]"),
-        ({"url": "https://h/${PLAIN}/mcp"}, "at https://h/0f-a-variable/mcp", "at https://h/[secret]/mcp"),
-        ({"url": "https://h/mcp?tavilyApiKey=tvly-abc-d"}, "got tvly-abc-d", "got [secret]"),
+        ({"url": "https://h/mcp?q=${PLAIN}"}, "got 0f-9aK3xw7Lq0", "got [secret]"),
+        ({"url": "https://h/${PLAIN}/mcp"}, "at https://h/0f-9aK3xw7Lq0/mcp", "at https://h/[secret]/mcp"),
+        ({"url": "https://h/mcp?tavilyApiKey=tvly-abc-defg"}, "got tvly-abc-defg", "got [secret]"),
         (
             {"url": "https://h/s/0f9aK3xw7Lq0ZtB5vRmN2c/mcp"},
             "at h/s/0f9aK3xw7Lq0ZtB5vRmN2c/mcp",
             "at h/s/[secret]/mcp",
         ),
-        ({"url": "https://bob:hunterhunter@h/mcp"}, "as hunterhunter", "as [secret]"),
-        ({"url": "https://${PLAIN}:x@h/mcp"}, "as 0f-a-variable", "as [secret]"),
-        ({"url": "https://h", "headers": {"X-Api-Key": "of-header"}}, "got of-header", "got [secret]"),
-        ({"url": "https://h", "headers": {"X-Of": "Of ${PLAIN}"}}, "got 0f-a-variable", "got [secret]"),
+        ({"url": "https://bob:9aK3xw7Lq0Zt@h/mcp"}, "as 9aK3xw7Lq0Zt", "as [secret]"),
+        ({"url": "https://${PLAIN}:x@h/mcp"}, "as 0f-9aK3xw7Lq0", "as [secret]"),
+        (
+            {"url": "https://h", "headers": {"X-Api-Key": "of-header-9aK3xw7Lq0"}},
+            "got of-header-9aK3xw7Lq0",
+            "got [secret]",
+        ),
+        ({"url": "https://h", "headers": {"X-Of": "Of ${PLAIN}"}}, "got 0f-9aK3xw7Lq0", "got [secret]"),
         (
             {"url": "https://h", "headers": {"X-Of": "longRun0f1lettersAndDigits2"}},
             "longRun0f1lettersAndDigits2",
             "[secret]",
         ),
         ({"command": "c", "env": {"ROOMS_KEY": "of-the-environment"}}, "of-the-environment", "[secret]"),
-        ({"command": "c", "args": ["--api-key", "of-an-argument"]}, "of-an-argument", "[secret]"),
-        ({"command": "c", "args": ["--token=of-an-argument"]}, "of-an-argument", "[secret]"),
-        ({"command": "c", "args": ["Authorization: Bearer of-arguments"]}, "of-arguments", "[secret]"),
-        ({"command": "c", "args": ["https://h/mcp?key=of-an-address"]}, "of-an-address", "[secret]"),
+        (
+            {"command": "c", "args": ["--api-key", "of-an-argument-itself"]},
+            "of-an-argument-itself",
+            "[secret]",
+        ),
+        ({"command": "c", "args": ["--token=of-an-argument-itself"]}, "of-an-argument-itself", "[secret]"),
+        (
+            {"command": "c", "args": ["Authorization: Bearer of-several-arguments"]},
+            "of-several-arguments",
+            "[secret]",
+        ),
+        ({"command": "c", "args": ["https://h/mcp?key=of-9aK3xw7Lq0"]}, "of-9aK3xw7Lq0", "[secret]"),
     ],
 )
 def test_what_a_server_is_given_to_keep_is_secret_everywhere(
     write: Callable[[Any], Path], monkeypatch: pytest.MonkeyPatch, server: Any, said: str, shown: str
 ) -> None:
-    monkeypatch.setenv("PLAIN", "0f-a-variable")
+    monkeypatch.setenv("PLAIN", "0f-9aK3xw7Lq0")
     read_servers(write(server))
     assert redactor()(said) == shown
 
@@ -83,7 +95,7 @@ def test_words_of_a_file_that_may_stand_anywhere_are_not(
 async def test_no_key_of_a_refused_server_is_stored_with_the_thread(
     write: Callable[[Any], Path], settings: Callable[..., Settings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("WEATHER_KEY", "of-the-weather")
+    monkeypatch.setenv("WEATHER_KEY", "of-the-weather-station")
     saver = InMemorySaver()
     with closing(WebServer(lambda asked: Sent(status=401))) as site:
         file = write({"url": f"{site.url}/mcp?key=${{WEATHER_KEY}}"})
@@ -92,4 +104,4 @@ async def test_no_key_of_a_refused_server_is_stored_with_the_thread(
             await agent.ainvoke({"task": "x"}, CONFIG, context=Context())
     stored = str([saver.storage, saver.writes, saver.blobs])
     assert "401 Unauthorized" in stored
-    assert "of-the-weather" not in stored
+    assert "of-the-weather-station" not in stored

@@ -38,6 +38,9 @@ class DebugOptions(ModelOptions):
     rerun: RerunMethod | None = flag(help="Re-run from the critical step; agentdebug if no value follows.")
     method: SearchMethod | None = flag(help="How the critical error is found (agentdebug).")
     judge: JudgeName | None = flag(help="Who decides whether a run succeeded.")
+    trials: int | None = flag(
+        help="Continuations per step of --method counterfactual (4).", metavar="N", min=1, max=50
+    )
     max_reruns: int | None = flag(help="Maximum number of re-runs (5).", metavar="N", min=1, max=20)
 
 
@@ -68,7 +71,7 @@ def debug(options: DebugOptions) -> int:
         loaded = _pick(options.trajectory, options.pick)
         graph_input["trajectory"], run = loaded.model_dump(mode="json"), loaded.trajectory
     choices: Json = {"judge": "environment"} if options.environment and not options.expect else {}
-    for name in ("rerun", "method", "judge", "max_reruns"):
+    for name in ("rerun", "method", "judge", "trials", "max_reruns"):
         if (value := getattr(options, name)) is not None:
             choices[name] = value
     request = DebugRequest(

@@ -87,7 +87,8 @@ class DebugDisplay(StreamDisplay):
     def _critical(self, critical: Json) -> None:
         """The critical error: where, what, why, the words that show it, and what to do instead."""
         place = f"step {critical['critical_step']}, {critical['critical_module']}"
-        self.line(f"Critical error: {place}: {critical['error_type']}", "bold yellow")
+        by = {True: ", proven by re-runs", False: ", suggested by re-runs", None: ""}[critical.get("proven")]
+        self.line(f"Critical error{by}: {place}: {critical['error_type']}", "bold yellow")
         rows = {
             "root cause": critical["root_cause"],
             "evidence": critical["evidence"],

@@ -113,7 +113,6 @@ def _providers(
     """
     from forethought.models import Models, RecordingTransport
     from forethought.models.live import LiveTransport
-    from forethought.redaction import secret_values
     from forethought.state.context import models_of
 
     live = LiveTransport(settings) if record else None
@@ -121,7 +120,7 @@ def _providers(
     if record is None or live is None:
         return None
     header = {**about, "model": context.model, "context": context.model_dump(mode="json")}
-    return RecordingTransport(live, record, header, tuple(secret_values(settings)))
+    return RecordingTransport(live, record, header, settings)
 
 
 @asynccontextmanager

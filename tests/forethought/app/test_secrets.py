@@ -23,8 +23,8 @@ from tests.support.web_server import Sent, WebServer
 SECRETS = {
     "OPENAI_API_KEY": "sk-openai-Kx7q9/aa+1",
     "TAVILY_API_KEY": 'tvly-Zp3w8"quoted',
-    "FORETHOUGHT_API_KEY": "fk-address-Jm5t2",
-    "SOME_SERVICE_TOKEN": "tok-operator-Bd6u4",
+    "FORETHOUGHT_API_KEY": "fk-address-Jm5t2Kx7",
+    "SOME_SERVICE_TOKEN": "tok-operator-Bd6u4Zp3w8",
 }
 TOOLS = '''
 import logging
@@ -80,7 +80,7 @@ def start(model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPa
     def begin(policy: Callable[[SeenRequest], Answer]) -> ModelServer:
         server = model_server(policy)
         # With a password in the address, too.
-        monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url.replace("//", "//me:pw-address-Qe8r1@"))
+        monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url.replace("//", "//me:pw-address-Qe8r1Kx7q9@"))
         monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
         monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
         return server
@@ -91,7 +91,7 @@ def start(model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPa
 def forms() -> list[bytes]:
     """Each secret as it is, inside JSON, inside an address, and in base64."""
     found: list[bytes] = []
-    for value in (*SECRETS.values(), "pw-address-Qe8r1"):
+    for value in (*SECRETS.values(), "pw-address-Qe8r1Kx7q9"):
         coded = base64.b64encode(value.encode()).decode()
         found += [form.encode() for form in {value, json.dumps(value)[1:-1], quote(value, safe=""), coded}]
     return found
@@ -184,3 +184,29 @@ def test_a_provider_s_refusal_that_repeats_the_key_is_told_without_it(
     )  # fmt: skip
     for seen in server.requests:
         search(request=json.dumps(seen.body, ensure_ascii=False))
+
+
+def test_weak_secrets_leave_a_task_a_file_and_what_is_shown_as_they_are(
+    cli: Cli, start: Started, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "postgres is our database of subtasks"
+    for name, value in (
+        ("POSTGRES_PASSWORD", "postgres"), ("SOME_TOKEN", "subtasks"), ("FORETHOUGHT_API_KEY", "database"),
+        ("DATABASE_URL", "postgresql://postgres:postgres@postgres/database"),
+    ):  # fmt: skip
+        monkeypatch.setenv(name, value)
+    (tmp_path / "writer.py").write_text(
+        "from pathlib import Path\n\n\n"
+        "def save(text: str) -> int:\n"
+        '    """Save.\n\n    Args:\n        text: What.\n    """\n'
+        "    return Path('saved.txt').write_text(text)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    move = call(tool="save") | {"arguments": {"text": said}}
+    server = start(Script(plans=[plan(sub("a"))], moves={"a": [move]}, answers=[answer(said)]))
+    done = cli("run", said, "--tools", "writer", "--thread", "t1", "--json", "--record", "run.jsonl")
+    assert (done.code, done.json["status"], done.json["answer"]) == (0, "answered", said), done.err
+    assert (tmp_path / "saved.txt").read_text() == said
+    shown = (done.out, cli("show", "t1").out, cli("threads").out, (tmp_path / "run.jsonl").read_text())
+    assert all("postgres" in text and "[secret]" not in text for text in shown)
+    assert all("[secret]" not in seen.text for seen in server.requests)

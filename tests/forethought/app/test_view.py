@@ -69,13 +69,6 @@ def test_the_middle_of_a_very_long_argument_is_counted() -> None:
     assert 'END"' in text
 
 
-def test_an_answer_names_its_steps_and_the_files_that_were_looked_at() -> None:
-    step = {"n": 3, "subtask": "rates", "tool": "python", "origin": "file:a.csv"}
-    text = printed(view.answer("42", [step, {"n": 0, "subtask": "", "tool": None, "origin": "file:b.pdf"}]))
-    assert "#3 rates  python  file:a.csv" in text
-    assert "first look  file:b.pdf" in text
-
-
 def printed(renderable: Any) -> str:
     """What it looks like on a terminal."""
     console = make_console(io.StringIO())

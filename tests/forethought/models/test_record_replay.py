@@ -136,11 +136,11 @@ async def test_the_file_is_a_header_and_a_line_a_call_with_long_texts_once(recor
 
 async def test_no_secret_is_written(recorder: Any, monkeypatch: pytest.MonkeyPatch, settings: Make) -> None:
     monkeypatch.setenv("SOME_API_KEY", 'sk-"quoted"-1234')
-    monkeypatch.setenv("MY_TOKEN", "tok-abcdefgh")
+    monkeypatch.setenv("MY_TOKEN", "tok-9aK3xw7-abcdefgh")
     monkeypatch.setenv("SHORT_TOKEN", "a line")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "aws-abcdefgh")
-    monkeypatch.setenv("DB_PASSWORD", "pass-abcdefgh")
-    leak = 'sk-"quoted"-1234 tok-abcdefgh aws-abcdefgh pass-abcdefgh'
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "aws-9aK3xw7-abcdefgh")
+    monkeypatch.setenv("DB_PASSWORD", "pass-9aK3xw7-abcdefgh")
+    leak = 'sk-"quoted"-1234 tok-9aK3xw7-abcdefgh aws-9aK3xw7-abcdefgh pass-9aK3xw7-abcdefgh'
     models, path = recorder(script(Reply({"number": 1, "leak": leak})))
     messages = [Message("user", 'a line: my key is sk-"quoted"-1234')]
     question: dict[str, Any] = {"role": "tool", "model": "m", "messages": messages, "reply": reply_spec(Echo)}

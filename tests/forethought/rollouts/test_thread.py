@@ -36,6 +36,22 @@ async def test_every_re_run_begins_at_the_original_and_all_branches_stay(record:
     assert "another way" not in out.later[-1].text
 
 
+async def test_the_head_is_put_back_and_the_re_run_stays_a_branch(record: Record) -> None:
+    out = await record(Script(plans=[CHAIN], answers=ANSWERS))
+    again, before = await out.rollouts(), await out.state()
+    branch = (await again.from_step(2, "action", [])).branch
+    assert (await out.state())["answer"] == "second"
+    await again.restore()
+    after = await out.thread.read()
+    assert (after.values, after.waiting) == (before, ())
+    assert (await out.state(branch))["answer"] == "second"
+    later = await out.rollouts()
+    await later.restore()
+    assert (await out.thread.read()).id == after.id, "a head that is in its place is not written again"
+    assert (await later.from_step(2, "action", [])).kept == 1, "and it is run again as the run that it is"
+    assert out.world.calls == ["b", "c"]
+
+
 async def test_a_fork_of_a_fork_keeps_the_first_one_s_steps_and_guidance(record: Record) -> None:
     out = await record(Script(plans=[CHAIN], answers=ANSWERS))
     await (await out.rollouts()).from_step(2, "action", ["first correction"])

@@ -11,7 +11,7 @@ import pytest
 
 from forethought.telemetry.logs import JsonFormatter, ScrubbedFormatter
 
-SECRET = 'pé"ssword-of-ours'
+SECRET = 'pé"ssword-9aK3xw7Lq0'
 TEXT = ScrubbedFormatter("%(levelname)s %(name)s: %(message)s")
 
 
@@ -41,15 +41,20 @@ def test_no_line_holds_a_secret() -> None:
 
 
 def test_a_line_stays_json_whatever_stands_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("PGPASSWORD", "12345678"), ("A_TOKEN", "nsecretvalue"), ("B_TOKEN", "null, null")):
+    number = 1234567812345678
+    for name, value in (
+        ("FORETHOUGHT_API_KEY", f"{number}"),
+        ("A_TOKEN", "9aK3xw7Lq0"),
+        ("B_TOKEN", "null, null"),
+    ):
         monkeypatch.setenv(name, value)
-    made = record("secretvalue\nsecretvalue 12345678")
-    made.fields = {"n": 112345678, "none": [None, None], "seconds": math.nan, "usd": math.inf}
+    made = record(f"9aK3xw7Lq0\n9aK3xw7Lq0 {number}")
+    made.fields = {"n": number, "none": [None, None], "seconds": math.nan, "usd": math.inf}
     line = JsonFormatter().format(made)
     told = json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-    assert told["message"] == "secretvalue\nsecretvalue [secret]"
+    assert told["message"] == "[secret]\n[secret] [secret]"
     assert {name: told[name] for name in made.fields} == {
-        "n": 112345678, "none": [None, None], "seconds": None, "usd": None,
+        "n": number, "none": [None, None], "seconds": None, "usd": None,
     }  # fmt: skip
 
 

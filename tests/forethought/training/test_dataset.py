@@ -49,15 +49,15 @@ def test_export_writes_both_sides_and_says_how(tmp_path: Path) -> None:
 
 
 def test_secrets_are_blotted_out_of_every_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("SHOP_API_KEY", "own-secret-value-1")
+    monkeypatch.setenv("SHOP_API_KEY", "own-secret-9aK3xw7Lq0")
     foreign = "sk-proj-abcdefghijklmnopqrstuvwx"
     bad = record(
         0,
         task_id=f"of {foreign}",
         trajectory_id=foreign,
         background=f"key {foreign}",
-        trajectory=f"step 1 [] get(own-secret-value-1): ok: Bearer {foreign}",
-        reflection="Do not send own-secret-value-1.",
+        trajectory=f"step 1 [] get(own-secret-9aK3xw7Lq0): ok: Bearer {foreign}",
+        reflection="Do not send own-secret-9aK3xw7Lq0.",
         answer="see https://me:passw0rd@host.example/x",
     )
     source = write_records(tmp_path / "r.jsonl", [bad, record(1)])

@@ -177,7 +177,7 @@ TAU: list[Any] = [
         "trial": 1,
         "info": {"task": {"instruction": "GOLD", "actions": [{"name": "GOLD"}], "outputs": ["GOLD 12"]}},
         "traj": [
-            {"role": "system", "content": "# Policy"},
+            {"role": "system", "content": "# Airline Agent Policy"},
             {"role": "user", "content": "Cancel my booking."},
             {
                 "role": "assistant",

@@ -89,7 +89,7 @@ def test_messages_become_steps_with_their_results_and_unknown_roles_are_named():
     look, fetch, say = trajectory.steps
     assert trajectory.id == "chat"
     assert trajectory.task == "Where is parcel 7?\n[image_url]"
-    assert look.given == "You sort parcels."
+    assert (trajectory.instructions, look.given) == ("You sort parcels.", "")
     assert (look.planning, look.action) == ("I look it up.", 'find({"parcel": 7})\nping({})')
     assert look.observation == "shelf 3\nno route\n[critic] hurry up"
     assert look.failure == "tool_execution_error"
@@ -136,13 +136,37 @@ def test_messages_may_stand_under_messages_and_success_may_be_a_word():
     assert from_json(value, "x").reference.outcome == "success"
 
 
-def test_tau_bench_keeps_the_reward_and_the_instruction_out():
+def test_tau_bench_keeps_the_reward_and_what_is_required_out_of_the_run():
     loaded = from_json(examples.TAU, "air")
-    call, say = loaded.trajectory.steps
-    assert (loaded.trajectory.id, loaded.trajectory.task) == ("air-task4-trial1", "Cancel my booking.")
-    assert (loaded.reference.outcome, loaded.reference.gold) == ("failure", ("GOLD 12",))
+    trajectory = loaded.trajectory
+    call, say = trajectory.steps
+    assert (trajectory.id, trajectory.task) == ("air-taskairline-4-trial1", "Cancel my booking.")
+    assert (trajectory.task_id, trajectory.instructions) == ("airline-4", "# Airline Agent Policy")
+    assert (loaded.reference.outcome, loaded.reference.gold) == ("failure", ())
+    assert "GOLD 12" in loaded.reference.solution
     assert (call.tool, call.observation, call.failure) == ("cancel", "Error: no such booking", "")
     assert (say.action, say.observation) == ("I cannot find it.", "###STOP###")
+    assert not trajectory.halted
+
+
+def test_a_tau_run_that_neither_the_customer_nor_a_transfer_ends_is_halted():
+    entry = {**examples.TAU[0], "traj": examples.TAU[0]["traj"][:4]}
+    assert from_json([entry]).trajectory.limit == "max_num_steps"
+
+
+def test_a_tau_run_that_broke_has_no_outcome():
+    entry = {"task_id": 4, "reward": 0.0, "trial": 0, "info": {"error": "no key"}, "traj": []}
+    loaded = from_json([entry])
+    assert (loaded.reference.outcome, loaded.trajectory.halted) == ("unknown", False)
+    assert "no key" in loaded.trajectory.notes[0]
+
+
+def test_messages_with_metadata_are_not_agent_error_bench_and_success_may_stand_at_the_top():
+    chat = {"messages": examples.MESSAGES, "metadata": {"model": "m"}, "success": False}
+    loaded = from_json(chat, "x")
+    assert (loaded.trajectory.source, loaded.reference.outcome) == ("messages", "failure")
+    bench = {**examples.BENCH, "success": True, "metadata": {"task": "t"}}
+    assert from_json(bench).reference.outcome == "success"
 
 
 @pytest.mark.parametrize("name", EVERY)

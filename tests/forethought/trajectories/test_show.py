@@ -2,8 +2,8 @@
 
 import pytest
 
-from forethought.trajectories.show import condensed_text, head, step_text, window_of
-from forethought.trajectories.types import Trajectory, TrajectoryStep
+from forethought.trajectories.show import condensed_text, head, shortened, step_text, window_of, world_text
+from forethought.trajectories.types import Tool, Trajectory, TrajectoryStep
 
 
 def run(count: int) -> Trajectory:
@@ -52,3 +52,24 @@ def test_every_step_has_a_window_that_shows_it_whole_and_all_others_in_a_line(co
 def test_no_such_step() -> None:
     with pytest.raises(KeyError):
         window_of(run(3), 4, 2)
+
+
+def test_instructions_and_what_a_step_was_given_are_shown_whole():
+    policy = "Never book twice. " * 400
+    trajectory = run(1).model_copy(
+        update={"instructions": policy, "tools": (Tool(name="book"),), "files": ("rules.pdf",)}
+    )
+    text = world_text(trajectory)
+    assert policy in text
+    assert text.endswith("- book()\n\nFiles that came with the task: rules.pdf")
+    assert policy.strip() in step_text(TrajectoryStep(number=1, given=policy), 4_000)
+
+
+def test_what_prompts_shorten_is_counted():
+    step = TrajectoryStep(number=1, observation="y" * 52_000)
+    long = Trajectory(id="t", task="Find it", steps=(step,))
+    assert shortened([run(3), long], 4_000) == (
+        "prompts shorten 1 observation of more than 4,000 characters (the longest has 52,000); "
+        "--set max_observation_chars=N shows more"
+    )
+    assert shortened([run(3)], 4_000) == ""

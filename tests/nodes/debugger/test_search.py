@@ -108,8 +108,31 @@ async def test_the_rate_decides_and_has_an_interval(debug: Debug) -> None:
     assert "succeeded 3 of 4 times, and 0 of 4 times with its own action" in asked.text
 
 
+@pytest.mark.parametrize(
+    ("trials", "turning", "chance", "proven"),
+    [
+        (4, [True], [False], True),
+        (3, [True], [False], False),
+        (4, [True, True, False, True], [False], False),
+        (20, [True], [True, False, False, False, False, True] + [False] * 14, True),
+        (4, [True], [True, False], False),
+    ],
+)
+async def test_a_step_is_proven_where_its_interval_lies_above_the_control_s(
+    debug: Debug, trials: int, turning: list[bool], chance: list[bool], proven: bool
+) -> None:
+    out = await run_in(debug, TruthfulWorld(RUN, {3: turning}, by_chance={3: chance}), trials=trials)
+    assert out["critical"]["critical_step"] == 3
+    assert out["critical"]["proven"] is proven
+    corrected, control = out["probes"][-2:]
+    assert (corrected["low"] > control["high"]) is proven
+    (asked,) = out.asked("CriticalError")
+    assert ("suggests that this step decided the run" in asked.text) is not proven
+    assert any("step 3 is suggested, not proven" in note for note in out["notes"]) is not proven
+
+
 async def test_a_run_that_turns_by_chance_is_not_put_down_to_its_step(debug: Debug) -> None:
-    world = TruthfulWorld(RUN, {2: [True], 4: [True]}, by_chance={2: [True, True, False]})
+    world = TruthfulWorld(RUN, {2: [True], 4: [True]}, by_chance={2: [True, True, False, True]})
     out = await run_in(debug, world)
     assert out["critical"]["critical_step"] == 4
     assert any("step 2: the run succeeds about as often without" in note for note in out["notes"])
@@ -119,7 +142,7 @@ async def test_a_replay_that_diverges_is_reported_and_not_counted(debug: Debug) 
     world = TruthfulWorld(RUN, {2: [True], 4: [True]}, diverging=[2])
     out = await run_in(debug, world)
     assert out["critical"]["critical_step"] == 4
-    assert any("step 2: 3 of 3 replays are not counted, since at step 1" in note for note in out["notes"])
+    assert any("step 2: 4 of 4 replays are not counted, since at step 1" in note for note in out["notes"])
     probe = next(p for p in out["probes"] if p["step"] == 2)
     assert (probe["trials"], probe["low"], probe["high"]) == (0, 0.0, 1.0)
     assert "otherwise" in probe["diverged"]

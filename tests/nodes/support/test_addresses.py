@@ -1,55 +1,18 @@
-"""Which addresses a thread knows, who gave them, and text for a person without any other address."""
+"""Addresses in texts, and text for a person in which only the known ones link."""
 
 from __future__ import annotations
 
 import re
 import time
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from forethought.nodes.support.provenance import (
-    address_key,
-    addresses_in,
-    approved_addresses,
-    for_person,
-    inert,
-    known_addresses,
-)
-from forethought.tools.ask_user import ASK_USER
-from forethought.tools.base import make_tool
-from forethought.tools.python import PYTHON
-from forethought.tools.visit_webpage import VISIT_WEBPAGE
+from forethought.nodes.support.addresses import address_key, addresses_in, inert, links_in, made_up
 
-
-def keep(text: str) -> str:
-    """Keep a text."""
-    return text
-
-
-def look(key: str) -> str:
-    """Look something up."""
-    return key
-
-
-TOOLS = {
-    tool.name: tool
-    for tool in (ASK_USER, PYTHON, VISIT_WEBPAGE, make_tool(keep, effect="write"), make_tool(look))
-}
 URL = "https://x.org/a?q=secret"
-
-
-def step(n: int, tool: str = "look", observation: str = URL, **fields: Any) -> Any:
-    base = {"n": n, "tool": tool, "observation": observation, "ok": True, "cause": "", "action": "call"}
-    words = {"thought": "", "expected": "", "evaluation": "", "sub_steps": []}
-    return {**base, **words, "arguments": {}, "origin": f"tool:{tool}", **fields}
-
-
-def given_by(*steps: Any, **state: Any) -> bool:
-    return address_key(URL) in known_addresses({"trajectory": list(steps), **state}, TOOLS)
 
 
 @pytest.mark.parametrize(
@@ -110,49 +73,27 @@ def test_html_entities_are_read() -> None:
     assert address_key("https://x.org/?a=1&b=2") in addresses_in("https://x.org/?a=1&amp;b=2")
 
 
-def test_who_gives() -> None:
-    assert given_by(step(1))
-    assert given_by(step(1, "ask_user", origin="user"))
-    assert given_by(step(1, "python", "", sub_steps=[step(1)]))
-    for state in (
-        {"task": f"open {URL}"},
-        {"guidance": [URL]},
-        {"progress": {"earlier": [{"task": URL, "answer": ""}]}},
-        {"progress": {"rejection": f"use {URL}"}},
-    ):
-        assert given_by(**state)
-    from langchain_core.messages import AIMessage, HumanMessage
-
-    assert given_by(messages=[HumanMessage(URL)])
-    assert not given_by(messages=[AIMessage(URL)])
-    assert not given_by(progress={"earlier": [{"task": "", "answer": URL}]})
+@pytest.mark.parametrize(
+    ("url", "words", "may_be"),
+    [
+        ("https://x.org/a/4711", "x.org 4711", True),
+        ("https://4711.x.org/", "x.org 4711", True),
+        ("https://x.org/?q=a%20code", "see x.org: a code", True),
+        ("https://x.org/", "x.org", True),
+        ("https://x.org/a/4711", "x.org", False),
+        ("https://x.org/a/4711", "4711", False),
+        ("https://docs.python.org/library/asyncio", "python asyncio", False),
+    ],
+)
+def test_what_may_be_made_of_words(url: str, words: str, may_be: bool) -> None:
+    assert made_up(address_key(url) or "", words) == may_be
 
 
-def test_who_does_not() -> None:
-    assert not given_by(step(1, "python"))
-    assert not given_by(step(1, "python", origin="user")), "made of a person's answer, but by the model"
-    assert not given_by(step(1, "python", "", sub_steps=[step(1, "python", origin="user")]))
-    assert not given_by(step(1, ok=False, cause="tool"))
-    assert not given_by(step(1, origin="file:a, model")), "a model answered about the file"
-    assert not given_by(step(1, origin="file:a, model", sub_steps=[step(1)]))
-    assert not given_by(step(1, action="finish", tool=None, origin="model"))
-    assert not given_by(step(1, arguments={"key": ["x", {URL: 1}]})), "an echo"
-    assert not given_by(step(1, expected=f'"{URL}"')), "a note on what was expected"
-    assert not given_by(step(1, "keep", "kept", arguments={"text": URL}), step(2)), "stored and read again"
-
-
-def test_what_the_model_only_wrote_before_does_not_spoil_a_source() -> None:
-    assert given_by(step(1, arguments={"key": URL}, observation="nothing"), step(2))
-    assert given_by(step(1, "keep", "no", arguments={"text": URL}, cause="rejected", ok=False), step(2))
-    assert given_by(step(2, "keep", "kept", arguments={"text": URL}), step(1))
-
-
-def test_what_a_person_approved_is_known() -> None:
-    def known(word: str) -> bool:
-        visit = step(1, "visit_webpage", "", arguments={"url": URL}, approval=word)
-        return approved_addresses({"trajectory": [visit]}, TOOLS) == {address_key(URL)}
-
-    assert [known(word) for word in ("approved", "edited", "rejected", "")] == [True, True, False, False]
+@pytest.mark.parametrize(
+    "link", ["http://y.org/a", "y.org", "www.y.org", "//y.org/a", "eve@y.org", "http&#58;//y.org"]
+)
+def test_whatever_a_reader_may_take_for_an_address(link: str) -> None:
+    assert list(links_in(f"Look at {link}."))
 
 
 @given(st.text())
@@ -178,9 +119,10 @@ KNOWN = addresses_in("https://x.org/a")
         ("a list[0] != b, 3 < 4 and <b>bold</b>", "a list[0] != b, 3 < 4 and <b>bold</b>"),
         ("see https://x.org/a.", "see https://x.org/a."),
         ("[text](https://x.org/a)", "[text](https://x.org/a)"),
-        ("![p](https://x.org/a)", "![p](https://x.org/a)"),
+        ("![p](https://x.org/a)", "[p](https://x.org/a)"),
         ("see https://y.org/a.", "see `https://y.org/a`."),
         ("![p](https://y.org/a)", "[p](`https://y.org/a`)"),
+        ("!![p](https://x.org/a)", "[p](https://x.org/a)"),
         ("www.y.org, or //y.org/b", "`www.y.org`, or `//y.org/b`"),
         ('<img src="https://x.org/a">', '&lt;img src="https://x.org/a">'),
         ("R&amp;D &#65;", "R&amp;D A"),
@@ -202,15 +144,6 @@ def test_no_mix_of_pieces_makes_a_picture_of_another_host(pieces: list[str]) -> 
     assert "<img" not in page.replace("&lt;img", "")
     assert 'href="http://y.org' not in page
     assert 'href="//y.org' not in page
-
-
-def test_a_thread_without_files_or_without_outside_text_is_left_alone() -> None:
-    text = "![p](https://y.org/a)"
-    page: Any = {"n": 1, "origin": "web:z.org", "sub_steps": [], "cause": "", "thought": "", "expected": "",
-                 "evaluation": "", "arguments": {}, "observation": "", "ok": True, "tool": "t",
-                 "action": "call"}  # fmt: skip
-    assert for_person(text, {"trajectory": [page]}, {}) == text
-    assert for_person(text, {"trajectory": [page], "files": [{"name": "a"}]}, {}) != text
 
 
 def test_long_texts_are_made_harmless_in_no_long_time() -> None:

@@ -62,7 +62,7 @@ def test_a_rerun_goes_on_from_the_middle_and_is_compared(cli: Cli, debugging: St
     assert [(item["forked_before"], item["guidance"]) for item in branches] == [(None, []), (3, [GUIDANCE])]
 
 
-def test_reruns_that_fail_are_refined_and_each_starts_from_the_run_that_failed(
+def test_reruns_that_fail_are_located_again_and_each_starts_from_the_run_that_failed(
     cli: Cli, debugging: Start
 ) -> None:
     _, server = debugging(cured_by="words that no prompt holds")
@@ -70,13 +70,15 @@ def test_reruns_that_fail_are_refined_and_each_starts_from_the_run_that_failed(
     found = cli("debug", "t1", "--expect", "42", "--rerun", "--max-reruns", "3", "--json")
     assert (found.code, found.json["status"]) == (3, "not_fixed"), found.err
     assert [item["success"] for item in found.json["branches"]] == [False] * 3
-    assert server.names.count("UpdatedGuidance") == 2
+    assert server.names.count("CriticalError") == 3
     kept = cli("show", "t1", "--branches", "--json").json["branches"]
     assert [item["branch"] for item in kept][1:] == [item["branch"] for item in found.json["branches"]]
     assert [item["guidance"] for item in kept] == [
         [], [GUIDANCE], [f"{GUIDANCE} Attempt 1."], [f"{GUIDANCE} Attempt 2."]
     ]  # fmt: skip
     assert GUIDANCE in server.requests[-1].text
+    assert [item["head"] for item in kept] == [True, False, False, False], "no failed re-run is the head"
+    assert cli("debug", "t1", "--json").json["subject"]["steps"] == 4, "it can be debugged again"
 
 
 def test_the_thread_is_run_again_as_it_was_run_and_the_debugger_has_its_own_model(
@@ -130,11 +132,15 @@ def test_counterfactual_mode_runs_the_thread_again_and_says_how_often_it_turned(
     script, server = debugging(cured_by="CURED", critical_step=1, evidence='python({"code": "40 + 2"})')
     script.substitution = lambda seen: {"thought": "", "action": "finish: CURED"}  # type: ignore[attr-defined]
     failed_run(cli, server)
-    counterfactual = ("debug", "t1", "--expect", "42", "--method", "counterfactual", "--set", "trials=2")
-    shown = cli(*counterfactual)
+    counterfactual = ("debug", "t1", "--expect", "42", "--method", "counterfactual")
+    shown = cli(*counterfactual, "--trials", "2")
     assert shown.code == 0, shown.out + shown.err
     assert "probe #1 2 of 2 continuations succeed (1.00, between 0.34 and 1.00): finish:" in shown.out
-    assert "Critical error: step 1, action" in shown.out
+    assert "Critical error, suggested by re-runs: step 1, action" in shown.out
+    assert "raise --trials" in shown.out
+    shown = cli(*counterfactual)
+    assert "Critical error, proven by re-runs: step 1, action" in shown.out
+    assert cli("show", "t1", "--json").json["answer"] == "41", "no probe is the thread's head"
 
 
 def test_a_successful_run_is_said_to_be_one(cli: Cli, debugging: Start) -> None:
@@ -144,6 +150,15 @@ def test_a_successful_run_is_said_to_be_one(cli: Cli, debugging: Start) -> None:
     assert shown.code == 0
     assert "the run succeeded, judged by gold" in shown.out
     assert len(server.requests) == calls
+
+
+def test_an_answer_that_explains_itself_below_its_first_line_is_the_expected_one(
+    cli: Cli, debugging: Start
+) -> None:
+    _, server = debugging(answer="EUR 893.10\n\nOnly shipped orders count.")
+    failed_run(cli, server)
+    shown = cli("debug", "t1", "--expect", "EUR 893.10")
+    assert "the run succeeded, judged by gold" in shown.out
 
 
 def test_debuggings_are_threads_that_are_listed_when_asked_for(cli: Cli, debugging: Start) -> None:
@@ -177,6 +192,10 @@ def test_a_run_that_broke_off_with_an_error_can_be_debugged_and_one_that_waits_c
     script.fault = lambda seen: None
     found = cli("debug", "t1", "--json")
     assert (found.code, found.json["subject"]["steps"]) == (0, 3), found.err
+    failed = cli("debug", "t1", "--expect", "43", "--rerun", "--max-reruns", "1", "--json")
+    assert failed.json["status"] == "not_fixed", failed.err
+    assert cli("show", "t1", "--json").json["answer"] == "", "it is as it was"
+    assert cli("resume", "t1", "--json").json["answer"] == "41", "and goes on where it broke off"
 
 
 @pytest.mark.parametrize(
@@ -191,6 +210,17 @@ def test_a_run_that_broke_off_with_an_error_can_be_debugged_and_one_that_waits_c
 )
 def test_a_bare_rerun_means_agentdebug(given: str, meant: str) -> None:
     assert with_rerun_method(given.split()) == meant.split()
+
+
+def test_what_prompts_shorten_is_said_before_a_model_is_asked(
+    cli: Cli, debugging: Start, tmp_path: Path
+) -> None:
+    debugging()
+    long = trajectory(changes={2: {"observation": "word " * 2_000}})
+    shown = cli("debug", "--trajectory", write(tmp_path / "r.json", long)).out
+    note = "note: prompts shorten 1 observation of more than 4,000 characters"
+    assert note in shown
+    assert shown.index(note) < shown.index("#1 ")
 
 
 def test_a_recorded_trajectory_is_debugged(cli: Cli, debugging: Start, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from forethought.nodes.support.provenance import (
+from forethought.nodes.support.origins import (
     influence,
     is_outside,
     is_private,
@@ -38,15 +38,15 @@ def step(n: int, origin: str, **fields: Any) -> Any:
         ("model", False, False),
         ("file:a.txt", True, True),
         ("web:example.org", True, False),
-        ("tool:sum_up", True, False),
+        ("tool:sum_up", True, True),
         ("tool:python", False, False),
         ("tool:ask_user", False, False),
-        ("tool:gone", True, False),
-        ("b.txt", True, False),
+        ("tool:gone", True, True),
+        ("b.txt", True, True),
     ],
 )
 def test_each_kind(part: str, outside: bool, private: bool) -> None:
-    assert (is_outside(part, TOOLS), is_private(part)) == (outside, private)
+    assert (is_outside(part, TOOLS), is_private(part, TOOLS)) == (outside, private)
 
 
 def test_the_whole_thread_counts_with_sub_steps_results_and_given_files() -> None:
@@ -61,15 +61,14 @@ def test_the_whole_thread_counts_with_sub_steps_results_and_given_files() -> Non
     }
     seen = influence(state, TOOLS)
     assert seen.outside == {"file:a.txt": [0, 7], "web:x.org": [2, 7], "tool:mcp": [4]}
-    assert seen.private == {"file:a.txt": [0, 7]}
-    assert seen.guarded
-    assert records(seen.private) == [{"origin": "file:a.txt", "steps": [7]}]
+    assert seen.private == {"file:a.txt": [0, 7], "tool:mcp": [4]}
+    assert records(seen.private)[0] == {"origin": "file:a.txt", "steps": [7]}
     assert thread_origin(state) == "file:a.txt, tool:python, web:x.org, tool:mcp"
 
 
-def test_a_web_page_alone_guards_nothing() -> None:
+def test_a_web_page_is_not_private() -> None:
     state: Any = {"trajectory": [step(1, "web:x.org")]}
-    assert not influence(state, TOOLS).guarded
+    assert not influence(state, TOOLS).private
     assert thread_origin({}) == "user"
 
 

@@ -1,0 +1,96 @@
+"""The obedient model: it does the task by the book, and whatever it reads that it should do."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Literal, get_args
+
+from benchmarks.agentdojo.suites import Move, Stage
+from forethought.models.types import ModelReply, ModelRequest
+
+Json = dict[str, Any]
+Way = Literal["at once", "next subtask", "re-plan"]
+WAYS: tuple[Way, ...] = get_args(Way)
+"""When it obeys: in the subtask that read the injection; in the next one, which may be of a tool that changes
+something; or by a new plan with a subtask for each call."""
+_SUBTASK = re.compile(r'<subtask id="([^"]+)">')
+
+
+class Obedient:
+    """A transport: planner, worker and writer of one run."""
+
+    def __init__(self, stage: Stage, own: list[Move], orders: list[Move], way: Way, answer: str) -> None:
+        self.stage, self.own, self.orders, self.way = stage, own, orders, way
+        self.answer = answer or "It is done."
+        self.planned: dict[str, Move] = {}
+        self.plans = 0
+        self.obeys = False
+        """Whether a new plan has begun that does what the injection wants."""
+
+    async def send(self, request: ModelRequest) -> ModelReply:
+        """See Transport."""
+        replies = {"Plan": self._plan, "ToolChoice": self._move}
+        fixed = {
+            "PlanDiagnosis": {"situation": "A task.", "tool_notes": "", "errors": []},
+            "AnswerDraft": {"answer": self.answer, "used_steps": [1], "defects": []},
+            "ForesightVerdict": {"difference": "none", "deviation": "none"},
+        }
+        reply = replies[request.reply](request) if request.reply in replies else fixed[request.reply]
+        return ModelReply(json.dumps(reply), input_tokens=1, output_tokens=1, model="scripted")
+
+    @property
+    def due(self) -> list[Move]:
+        """The injection's calls that are still to be made, once it was read."""
+        return [move for move in self.orders if not move.proposed] if self.stage.read else []
+
+    def _plan(self, request: ModelRequest) -> Json:
+        """A subtask for each call, one after another, which names its tool."""
+        rest = [move for move in self.own if not move.proposed]
+        if self.way == "re-plan" or not rest:
+            self.obeys, rest = bool(self.due), self.due + rest
+        self.plans += 1
+        keys = [f"s{self.plans}_{at}" for at, _ in enumerate(rest)]
+        self.planned |= dict(zip(keys, rest, strict=True))
+        subtasks = [
+            {
+                "id": key,
+                "description": f"Call {move.tool} as the task wants it.",
+                "depends_on": keys[at - 1 : at] if at else [],
+                "calls": [],
+                "expected": "",
+            }
+            for at, (key, move) in enumerate(zip(keys, rest, strict=True))
+        ]
+        return {"known": ["the task"], "open": [], "subtasks": subtasks, "answer": "", "defects": []}
+
+    def _move(self, request: ModelRequest) -> Json:
+        found = _SUBTASK.search(request.messages[1].text)
+        assert found, "the prompt names no subtask"
+        move = self.planned[found[1]]
+        if self.due and self.way == "re-plan" and not self.obeys:
+            return {
+                "thought": "",
+                "action": "replan",
+                "reason": "Something must be done first.",
+                "defects": [],
+            }
+        if self.due and self.way != "re-plan":
+            return self._call(self.due[0], finishes=False)
+        if not move.proposed:
+            last = all(other.proposed for other in self.own if other is not move)
+            return self._call(move, finishes=self.way == "next subtask" and not last)
+        return {"thought": "", "action": "finish", "result": "It is done.", "defects": []}
+
+    def _call(self, move: Move, *, finishes: bool) -> Json:
+        move.proposed, self.stage.pending = True, move
+        return {
+            "thought": "",
+            "surprise": "none",
+            "action": "call",
+            "tool": move.tool,
+            "arguments": move.arguments,
+            "finishes": finishes,
+            "expected": "",
+            "defects": [],
+        }

@@ -1,0 +1,95 @@
+"""One run of our compiled graph: a user's task, with or without an injection, and what was asked of whom."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from benchmarks.agentdojo.model import Obedient, Way
+from benchmarks.agentdojo.suites import Move, Stage, environment, moves
+from forethought.graph.agent import build_agent
+from forethought.settings import Settings
+from forethought.state.context import Context
+
+Json = dict[str, Any]
+PATIENT = Context(max_attempts=10, max_replans=50, max_steps=100)
+"""The defaults, but for bounds that would end a run before all that the injection wants is proposed."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A user's task of a suite, and the injection task whose order it reads ('' for none)."""
+
+    suite: str
+    task: str
+    injection: str = ""
+    way: Way = "at once"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a case."""
+
+    case: Case
+    status: str
+    read: bool
+    """Whether a tool's output held the injection."""
+    moves: list[Move]
+    solved: bool
+    """AgentDojo's own check of the user's task."""
+    attacked: bool
+    """AgentDojo's own check of the injection task: whether its goal was reached."""
+
+
+async def run(case: Case, suite: Any) -> Outcome:
+    """Carry the case out; a person approves the task's own calls and rejects what the injection wants."""
+    task = suite.user_tasks[case.task]
+    injection = suite.injection_tasks[case.injection] if case.injection else None
+    before = environment(suite, task, injection)
+    stage = Stage(suite, before.model_copy(deep=True))
+    own = moves(task, before)
+    orders = moves(injection, before) if injection else []
+    model = Obedient(stage, own, orders, case.way, task.GROUND_TRUTH_OUTPUT)
+    status, answer = await drive(task.PROMPT, stage, model)
+    checked = (answer, before, stage.environment, stage.calls)
+    return Outcome(
+        case,
+        status,
+        stage.read,
+        [*own, *orders],
+        suite._check_user_task_utility(task, _content(answer), *checked[1:]),
+        bool(injection) and suite._check_injection_task_security(injection, _content(answer), *checked[1:]),
+    )
+
+
+def _content(answer: str) -> list[Json]:
+    return [{"type": "text", "content": answer}]
+
+
+async def drive(prompt: str, stage: Stage, model: Obedient) -> tuple[str, str]:
+    """Run the graph to its end; the status and the answer."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(base_url=None, model="scripted", data_dir=Path(folder))
+        graph = build_agent(stage.tools(), settings, InMemorySaver(), transport=model, builtin=())
+        config: Any = {"configurable": {"thread_id": "t"}}
+        value: Any = {"task": prompt}
+        while True:
+            await graph.ainvoke(value, config, context=PATIENT)
+            state = await graph.aget_state(config)
+            if not state.interrupts:
+                return str(state.values["status"]), str(state.values["answer"])
+            value = Command(resume={item.id: _reply(item.value, stage) for item in state.interrupts})
+
+
+def _reply(payload: Json, stage: Stage) -> str:
+    move = stage.pending
+    assert payload["kind"] == "tool", payload
+    assert move is not None, payload
+    assert payload["tool"] == move.tool, payload
+    move.asked = True
+    return "reject" if move.injected else "approve"

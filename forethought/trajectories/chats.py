@@ -1,0 +1,322 @@
+"""Files whose runs are messages, told apart by a table: where each format keeps what a trajectory needs.
+
+A `Layout` is a row of it. Paths are dotted keys, `|` between alternatives. What paths cannot say, such as
+inspect's attachments, a row's `adapt` brings into place first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from forethought.trajectories.format import Format
+from forethought.trajectories.messages import (
+    call_of,
+    content,
+    conversation,
+    is_message,
+    last_messages,
+    tools_of,
+    trajectory_of,
+)
+from forethought.trajectories.types import Loaded, Reference
+from forethought.trajectories.values import Json, at, first, items, mapping, outcome, text
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a format keeps the parts of a run."""
+
+    name: str
+    needs: str
+    """Paths that a run must have, by spaces; a claim on all that have them."""
+    runs: str = ""
+    """Where the runs stand ('' the value is one, or a list of them)."""
+    adapt: Callable[[Json], Json] | None = None
+    messages: str = "messages"
+    id: str = "id"
+    task: str = "task"
+    task_id: str = "task_id"
+    trial: str = "trial"
+    instructions: str = "instructions"
+    tools: str = "tools|functions"
+    files: str = "files"
+    environment: str = "environment"
+    answer: str = "answer"
+    outcome: str = "success|won|reward|metadata.success|metadata.won|metadata.reward"
+    gold: str = ""
+    solution: str = ""
+    answers: bool = True
+    """Whether the last words of a run are its answer."""
+    ended: str = "ended"
+    """How it ended, in a word."""
+    limits: str = r"(?!)"
+    """What such a word is where a limit ended the run, as a pattern."""
+
+    def format(self) -> Format:
+        """The row as a format."""
+        return Format(self.name, self.needs.replace(" ", ", "), self._claims, self._read)
+
+    def _entries(self, value: object) -> list[Any]:
+        if self.runs:
+            return items(at(value, self.runs))
+        return items(value) or [value]
+
+    def _claims(self, value: object) -> bool:
+        entries = self._entries(value)
+        whole = [value] * bool(self.runs) + entries
+        needed = [path.split("|") for path in self.needs.split()]
+        if self.runs:
+            return bool(entries) and all(at(value, *paths) is not None for paths in needed)
+        return bool(whole) and all(at(each, *paths) is not None for each in whole for paths in needed)
+
+    def _read(self, value: object, name: str) -> list[Loaded]:
+        shared = mapping(value) if self.runs else {}
+        entries = [mapping(entry) for entry in self._entries(value)]
+        return [self.run({**entry, "shared": shared} if shared else entry, name) for entry in entries]
+
+    def run(self, entry: Json, name: str) -> Loaded:
+        entry = self.adapt(entry) if self.adapt else entry
+
+        def found(path: str) -> Any:
+            return at(entry, *path.split("|")) if path else None
+
+        task_id, trial, own = (text(found(path)) for path in (self.task_id, self.trial, self.id))
+        numbered = "-".join([name, *([f"task{task_id}"] * bool(task_id)), *([f"trial{trial}"] * bool(trial))])
+        ended = text(found(self.ended))
+        limit = ended if re.search(self.limits, ended, re.IGNORECASE) else ""
+        error = text(at(entry, "error"))
+        trajectory = trajectory_of(
+            conversation(last_messages(items(found(self.messages)))),
+            id=own or (numbered if trial else name),
+            source=self.name,
+            task=content(found(self.task)).strip(),
+            task_id=task_id,
+            instructions=content(found(self.instructions)),
+            tools=tools_of(found(self.tools)),
+            files=tuple(map(text, items(found(self.files)) or mapping(found(self.files)))),
+            environment=text(found(self.environment)),
+            answer=text(found(self.answer)),
+            halted=bool(limit),
+            limit=limit,
+            answers=self.answers,
+            notes=(f"It ended with an error: {error}",) if error else (),
+        )
+        gold = found(self.gold)
+        reference = Reference(
+            outcome=outcome(found(self.outcome)),
+            gold=tuple(map(text, items(gold) or [gold] * (gold is not None))),
+            solution=text(found(self.solution)),
+        )
+        return Loaded(trajectory=trajectory, reference=reference)
+
+
+def _tau(entry: Json) -> Json:
+    """tau-bench: required outputs are no alternatives, and what a limit cut ends in the middle."""
+    messages = last_messages(items(entry.get("traj")))
+    policy = text(mapping(messages[0] if messages else {}).get("content"))
+    domain = re.match(r"#\s*(\w+) agent policy", policy, re.IGNORECASE)
+    last = mapping(messages[-1]) if messages else {}
+    called = [
+        text(at(call, "function.name"))
+        for each in messages
+        for call in items(mapping(each).get("tool_calls"))
+    ]
+    over = "###STOP###" in text(last.get("content")) or "transfer_to_human_agents" in called
+    error = text(at(entry, "info.error"))
+    wanted = {key: at(entry, f"info.task.{key}") for key in ("actions", "outputs")}
+    return {
+        "messages": messages,
+        "task_id": "-".join(filter(None, (domain[1].lower() if domain else "", text(entry.get("task_id"))))),
+        "trial": entry.get("trial"),
+        "environment": "tau_bench",
+        "reward": None if error else entry.get("reward"),
+        "solution": wanted if any(wanted.values()) else None,
+        "ended": "" if over or error or not messages else "max_num_steps",
+        "error": error or None,
+    }
+
+
+def _tau2(entry: Json) -> Json:
+    """tau2: a simulation and its task; what only the customer's own tools said is left out."""
+    shared = entry["shared"]
+    tasks = [mapping(task) for task in items(shared.get("tasks"))]
+    task = next((task for task in tasks if task.get("id") == entry.get("task_id")), {})
+    messages = [mapping(message) for message in items(entry.get("messages"))]
+    return {
+        "messages": [each for each in messages if each.get("requestor") != "user" and not _of_user(each)],
+        "instructions": at(shared, "info.environment_info.policy"),
+        "task_id": f"{text(at(shared, 'info.environment_info.domain_name'))}-{text(entry.get('task_id'))}",
+        "id": entry.get("id"),
+        "trial": entry.get("trial"),
+        "environment": "tau2",
+        "reward": at(entry, "reward_info.reward"),
+        "solution": task.get("evaluation_criteria"),
+        "ended": entry.get("termination_reason"),
+    }
+
+
+def _of_user(message: Json) -> bool:
+    return message.get("role") == "user" and bool(message.get("tool_calls")) and not message.get("content")
+
+
+def _inspect(entry: Json) -> Json:
+    """inspect: a sample of a log, its attachments put back, with the first of its scores."""
+    shared, attachments = entry["shared"], mapping(entry.get("attachments"))
+    sample = mapping(_attached({**entry, "shared": None, "attachments": None}, attachments))
+    scores = [mapping(score).get("value") for score in mapping(sample.get("scores")).values()]
+    offered = (at(event, "tools") for event in items(sample.get("events")) if at(event, "event") == "model")
+    epoch, task = text(sample.get("epoch")), text(at(shared, "eval.task"))
+    return {
+        "messages": sample.get("messages"),
+        "id": f"{task}-{text(sample.get('id'))}-{epoch}",
+        "task": _asked(sample.get("input")),
+        "task_id": sample.get("id"),
+        "environment": task,
+        "tools": next(filter(None, offered), None),
+        "files": sample.get("files"),
+        "answer": content(at(sample, "output.choices.0.message.content", "output.completion")),
+        "outcome": {"C": True, "I": False}.get(text(scores[0]), scores[0]) if scores else None,
+        "gold": sample.get("target"),
+        "ended": at(sample, "limit.type"),
+        "error": at(sample, "error.message"),
+    }
+
+
+def _attached(value: Any, attachments: Json) -> Any:
+    if isinstance(value, str):
+        return (
+            attachments.get(value.removeprefix("attachment://"), value) if "attachment://" in value else value
+        )
+    if isinstance(value, list):
+        return [_attached(item, attachments) for item in value]
+    return (
+        {key: _attached(item, attachments) for key, item in value.items()}
+        if isinstance(value, dict)
+        else value
+    )
+
+
+def _asked(value: object) -> str:
+    """The words of a sample's input: text, or messages."""
+    return conversation(items(value)).task if isinstance(value, list) else text(value)
+
+
+def _mini_swe(entry: Json) -> Json:
+    """mini-swe-agent: its commands are calls, and its message of the end is none of the agent's."""
+    messages = []
+    for message in map(mapping, items(entry.get("messages"))):
+        commands = items(at(message, "extra.actions"))
+        if message.get("role") == "exit":
+            continue
+        if commands and not items(message.get("tool_calls")):
+            message["tool_calls"] = [_command(command) for command in commands]
+        messages.append(message)
+    return {**entry, "messages": messages, "environment": "swe"}
+
+
+def _command(value: object) -> Json:
+    command = mapping(value)
+    return {"name": "bash", "arguments": command or {"command": text(value)}}
+
+
+def _swe_agent(entry: Json) -> Json:
+    """SWE-agent: the steps as its trajectory has them; of its history what came before the first."""
+    history = [mapping(message) for message in items(entry.get("history"))]
+    begun = next((at for at, each in enumerate(history) if each.get("role") == "assistant"), len(history))
+    messages = [each for each in history[:begun] if not each.get("is_demo")]
+    for step in map(mapping, items(entry.get("trajectory"))):
+        action = text(step.get("action")).strip()
+        thought = text(first(step, "thought", "response")).strip()
+        messages.append({"role": "assistant", "thought": thought, "content": action})
+        messages.append({"role": "tool", "content": step.get("observation")})
+    return {**entry, "messages": messages, "environment": "swe"}
+
+
+def _executor(entry: Json) -> Json:
+    """An answer of LangChain's AgentExecutor: pairs of an action and what it brought."""
+    messages: list[Json] = [{"role": "user", "content": entry.get("input")}]
+    for pair in items(entry.get("intermediate_steps")):
+        action, seen = (*items(pair), None, None)[:2]
+        action = mapping(mapping(action).get("kwargs")) or mapping(action)
+        messages.append({"role": "assistant", "thought": action.get("log"), "tool_calls": [call_of(action)]})
+        messages.append({"role": "tool", "content": seen})
+    messages.append({"role": "assistant", "content": entry.get("output")})
+    return {**entry, "messages": messages}
+
+
+def _response(entry: Json) -> Json:
+    """A response of OpenAI's Responses API: what was asked, where it is there, and its items."""
+    asked = entry.get("input")
+    asked = [{"role": "user", "content": asked}] if isinstance(asked, str) else items(asked)
+    ended = text(at(entry, "incomplete_details.reason"))
+    return {**entry, "messages": [*asked, *items(entry.get("output"))], "ended": ended, "task": None}
+
+
+_LIMITS = "limit|exceeded|max_|exit_cost|exit_context|exit_total|timeout|time_out|length"
+_ROWS = (
+    Layout("tau_bench", "traj", adapt=_tau, solution="solution", limits=_LIMITS),
+    Layout(
+        "tau2",
+        "simulations tasks",
+        runs="simulations",
+        adapt=_tau2,
+        solution="solution",
+        limits="max_steps|timeout",
+    ),
+    Layout(
+        "inspect",
+        "eval.task samples",
+        runs="samples",
+        adapt=_inspect,
+        outcome="outcome",
+        gold="gold",
+        limits=".",
+    ),
+    Layout(
+        "swe_agent",
+        "trajectory history info",
+        adapt=_swe_agent,
+        id="instance_id",
+        task_id="instance_id",
+        answer="info.submission",
+        answers=False,
+        ended="info.exit_status",
+        limits=_LIMITS,
+    ),
+    Layout(
+        "mini_swe_agent",
+        "info.exit_status messages",
+        adapt=_mini_swe,
+        id="instance_id",
+        task_id="instance_id",
+        answer="info.submission",
+        answers=False,
+        ended="info.exit_status",
+        limits=_LIMITS,
+    ),
+    Layout("langchain_executor", "input intermediate_steps", adapt=_executor, task="input", answer="output"),
+    Layout("openai_response", "output.0.type", adapt=_response, ended="ended", limits="max"),
+)
+
+
+def _listed(value: object) -> list[Any]:
+    """The messages of one conversation: a list, or what stands under a known key."""
+    return items(value) or items(first(mapping(value), "messages", "history", "items", "input", "data"))
+
+
+def _is_chat(value: object) -> bool:
+    messages = _listed(value)
+    return bool(messages) and all(is_message(message) for message in messages)
+
+
+def _read_chat(value: object, name: str) -> list[Loaded]:
+    row = Layout("messages", "", id="id|task_id|thread_id")
+    entry = {**mapping(value), "messages": _listed(value)}
+    return [row.run(entry, name)]
+
+
+FORMATS: Sequence[Format] = tuple(row.format() for row in _ROWS)
+CHAT = Format("messages", "a list of messages with roles, alone or under messages", _is_chat, _read_chat)

@@ -1,0 +1,117 @@
+"""Where the text of a thread comes from, and what follows from it.
+
+An origin is `user`, `model`, `file:NAME`, `web:HOST` or `tool:NAME`, several joined by ', '. It stands with
+every step and result; what has come into a thread is what any step of any of its tasks has seen, since the
+plans, memories, tasks and answers that follow are made of it. Two questions are asked of it:
+
+- outside: may somebody else have written it, and so have put an instruction into it? Pages, what tools bring,
+  and files: a person gives a file, but seldom wrote it.
+- private: would its owner mind if it were sent elsewhere? Files, what the person answered during the run, and
+  what tools bring, unless they say that they read what is public.
+
+A file counts from the moment it is given, since its name stands in every prompt. A lesson of another thread
+is shown only if it is free of outside text or a person has confirmed it. A part that is not known counts as
+both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from forethought.nodes.support.prompt_text import trajectory
+from forethought.state.agent import AgentState, Step
+from forethought.tools.base import Tool
+
+Json = dict[str, Any]
+GIVEN = 0
+"""Stands for a step's number where something came with the task."""
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What has come into a thread: by origin, the steps at which it came (GIVEN: with the task)."""
+
+    outside: Mapping[str, list[int]]
+    private: Mapping[str, list[int]]
+
+
+def parts(origin: str) -> list[str]:
+    """The single origins that an origin is joined of."""
+    return [part for part in origin.split(", ") if part]
+
+
+def joined(origins: Iterable[str]) -> str:
+    """Several origins as one, each part once; the model's own words are left out beside others."""
+    names = list(dict.fromkeys(part for origin in origins for part in parts(origin)))
+    return ", ".join([part for part in names if part != "model"] or names)
+
+
+def is_outside(part: str, tools: Mapping[str, Tool]) -> bool:
+    """Whether somebody else may have written what comes from there."""
+    tool = _tool(part, tools)
+    return tool.outside if tool else part not in ("user", "model")
+
+
+def is_private(part: str, tools: Mapping[str, Tool]) -> bool:
+    """Whether it is the person's own, not to be sent to just anywhere."""
+    tool = _tool(part, tools)
+    return tool.private if tool else not part.startswith(("model", "web:"))
+
+
+def _tool(part: str, tools: Mapping[str, Tool]) -> Tool | None:
+    return tools.get(part.removeprefix("tool:")) if part.startswith("tool:") else None
+
+
+def influence(state: AgentState, tools: Mapping[str, Tool]) -> Influence:
+    """What has come into the whole thread."""
+    seen: dict[str, set[int]] = {}
+    for origin, n in _origins(state):
+        for part in parts(origin):
+            seen.setdefault(part, set()).add(n)
+    return Influence(
+        outside={part: sorted(steps) for part, steps in seen.items() if is_outside(part, tools)},
+        private={part: sorted(steps) for part, steps in seen.items() if is_private(part, tools)},
+    )
+
+
+def thread_origin(state: AgentState) -> str:
+    """The origin of what is made of the whole thread: a plan, the memory of a round, an answer."""
+    return joined(origin for origin, _ in _origins(state)) or "user"
+
+
+def made_of(key: str, state: AgentState) -> str:
+    """The origin of a result that the subtask `key` hands over: what its steps saw and what it was given, so
+    that an outside origin is not lost on the way."""
+    subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == key)
+    results = state.get("results", {})
+    origins = [step["origin"] for step in trajectory(state) if step["subtask"] == key and step["ok"]]
+    origins += [results[needed]["origin"] for needed in subtask["depends_on"] if needed in results]
+    names = dict.fromkeys(part for origin in origins for part in parts(origin) if part != "model")
+    return ", ".join(names) or "model"
+
+
+def records(seen: Mapping[str, list[int]]) -> list[Json]:
+    """Origins with their steps: [{origin, steps}]; a file that was given and not read has no step."""
+    return [{"origin": part, "steps": [n for n in steps if n != GIVEN]} for part, steps in seen.items()]
+
+
+def thread_steps(state: AgentState) -> list[Step]:
+    """The steps of all tasks of the thread, by number."""
+    return sorted(state.get("trajectory", []), key=itemgetter("n"))
+
+
+def _origins(state: AgentState) -> Iterator[tuple[str, int]]:
+    for item in state.get("files", []):
+        if not isinstance(item, str):
+            yield f"file:{item['name']}", GIVEN
+    for step in thread_steps(state):
+        if step["cause"] == "rejected":  # a person's No tells nothing that could be carried out
+            continue
+        yield step["origin"], step["n"]
+        for sub_step in step["sub_steps"]:
+            yield sub_step.get("origin") or "", step["n"]
+    for result in state.get("results", {}).values():
+        yield result["origin"], result["n"]

@@ -1,0 +1,109 @@
+"""One run in every form of messages that is known: the same steps, and what each form tells besides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forethought.trajectories.read import from_json
+from forethought.trajectories.types import Loaded
+from tests.forethought.trajectories import chat_examples as given
+
+SAME: dict[str, Any] = {
+    "chat": given.CHAT,
+    "chat under messages": {"messages": given.CHAT},
+    "response": given.RESPONSE,
+    "response items": given.RESPONSE_ITEMS,
+    "langchain": given.LANGCHAIN,
+    "pydantic-ai": given.PYDANTIC_AI,
+    "inspect": given.INSPECT,
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_every_form_gives_the_same_run(name: str) -> None:
+    run = from_json(SAME[name], "run").trajectory
+    look, say = run.steps
+    assert (run.task, run.instructions, run.answer) == (given.TASK, given.SYSTEM, given.ANSWER)
+    assert (look.planning, look.action) == (given.THOUGHT, 'find({"parcel": 7})')
+    assert (look.tool, look.arguments) == ("find", {"parcel": 7})
+    assert (look.given, look.observation, look.failure) == ("", given.SEEN, "")
+    assert (say.action, say.observation) == (given.ANSWER, "")
+
+
+def test_tools_are_read_where_a_form_lists_them() -> None:
+    for name in ("response", "inspect"):
+        (tool,) = from_json(SAME[name]).trajectory.tools
+        assert (tool.name, tool.description) == ("find", "Find it.")
+        assert tool.parameters == {"properties": {"parcel": {}}}
+
+
+def test_an_inspect_log_tells_outcome_limit_files_and_task() -> None:
+    loaded = from_json(given.INSPECT)
+    run = loaded.trajectory
+    assert (run.id, run.task_id, run.environment) == ("parcels-p7-2", "p7", "parcels")
+    assert (run.files, run.limit, run.halted) == (("map.txt",), "message", True)
+    assert (loaded.reference.outcome, loaded.reference.gold) == ("failure", ("GOLD 3",))
+
+
+def test_tau2_shows_the_agent_what_the_agent_saw() -> None:
+    loaded = from_json(given.TAU2)
+    run = loaded.trajectory
+    greet, look, say = run.steps
+    assert (run.task, run.task_id, run.instructions) == (given.TASK, "parcels-4", given.SYSTEM)
+    assert (greet.action, greet.observation) == ("Hi!", given.TASK)
+    assert (look.observation, say.observation) == (given.SEEN, "")
+    assert (run.limit, loaded.reference.outcome) == ("max_steps", "failure")
+    assert "GOLD" not in run.model_dump_json()
+    assert "GOLD" in loaded.reference.solution
+
+
+def test_mini_swe_agent_calls_are_calls_and_a_limit_is_a_limit() -> None:
+    run = from_json(given.MINI_SWE).trajectory
+    (step,) = run.steps
+    assert (step.tool, step.arguments) == ("bash", {"command": "ls"})
+    assert (run.id, run.task_id, run.limit, run.answer) == ("repo-1", "repo-1", "LimitsExceeded", "")
+
+
+def test_swe_agent_steps_and_what_it_submitted_when_its_money_was_spent() -> None:
+    run = from_json(given.SWE_AGENT, "x").trajectory
+    first, last = run.steps
+    assert (run.task, run.instructions, run.answer) == (given.TASK, given.SYSTEM, "diff --git")
+    assert (first.planning, first.action, first.observation) == (given.THOUGHT, "ls", "a.py")
+    assert (last.action, run.limit) == ("submit", "submitted (exit_cost)")
+    assert "demonstration" not in run.model_dump_json()
+
+
+def test_an_agent_executors_pairs() -> None:
+    run = from_json(given.EXECUTOR).trajectory
+    look, say = run.steps
+    assert (run.task, run.answer) == (given.TASK, given.ANSWER)
+    assert (look.planning, look.tool, look.observation) == (given.THOUGHT, "find", given.SEEN)
+    assert say.action == given.ANSWER
+
+
+@pytest.mark.parametrize(
+    ("change", "outcome"),
+    [({"success": False}, "failure"), ({"reward": 1.0}, "success"), ({}, "unknown")],
+)
+def test_an_outcome_at_the_top_of_a_chat(change: dict[str, Any], outcome: str) -> None:
+    loaded: Loaded = from_json({"messages": given.CHAT, **change})
+    assert loaded.reference.outcome == outcome
+
+
+def test_a_retried_call_and_a_failed_one_are_failures_of_the_tool() -> None:
+    pydantic = [dict(message) for message in given.PYDANTIC_AI]
+    pydantic[2] = {
+        "kind": "request",
+        "parts": [{"part_kind": "retry-prompt", "content": [{"msg": "no int"}]}],
+    }
+    anthropic = [
+        {"role": "user", "content": given.TASK},
+        {"role": "assistant", "content": [{"type": "tool_use", "name": "find", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "is_error": True, "content": "no route"}]},
+    ]
+    for value, said in ((pydantic, "no int"), (anthropic, "no route")):
+        step = from_json(value).trajectory.steps[0]
+        assert step.failure == "tool_execution_error"
+        assert said in step.observation

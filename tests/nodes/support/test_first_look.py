@@ -129,13 +129,17 @@ async def test_files_that_have_no_room_are_counted(files: Files) -> None:
 
 
 async def test_a_slow_file_does_not_hold_up_the_others(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = asyncio.Event()
+
     async def load(store: FileStore, content_hash: str, name: str, limits: Settings) -> Document:
-        await asyncio.sleep(0.6 if name == "slow.txt" else 0)
+        if name == "slow.txt":
+            await seen.wait()
         return Document((Section(name),))
 
     monkeypatch.setattr(first_look, "load_document", load)
-    monkeypatch.setattr(first_look, "LONGEST_S", 0.2)
+    monkeypatch.setattr(first_look, "LONGEST_S", 1.0)
     look = await files.look(files.refs(slow__txt="a", quick__txt="b"), 5_000)
+    seen.set()
     assert [item["text"] for item in look["files"]] == [
         "slow.txt takes long to read; read_file may have it.",
         "quick.txt",

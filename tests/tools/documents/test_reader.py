@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,11 +89,10 @@ def test_a_large_parent_does_not_cost_the_child_its_place() -> None:
 
 def test_a_parser_over_its_time_limit_is_killed() -> None:
     document_apart(b"warm", "a.txt", LIMITS)
-    pid, began = idle_pid(), time.monotonic()
+    pid = idle_pid()
     with pytest.raises(Unreadable, match=r"longer than 0\.5 seconds") as caught:
         document_apart(merged_sheet(), "a.xlsx", Settings(reader_seconds=0.5))
     assert caught.value.cause == "timeout"
-    assert time.monotonic() - began < 5
     assert (exists(pid), reader._idle) == (False, [])
     assert document_apart(b"again", "a.txt", LIMITS).text == "again"
 

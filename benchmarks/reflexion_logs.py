@@ -25,16 +25,17 @@ from forethought.models.types import ModelReply, ModelRequest
 from forethought.settings import Settings
 from forethought.state.debugger import DebuggerContext
 from forethought.trajectories.read import read_trajectories
-from forethought.trajectories.types import MODULES, Loaded
+from forethought.trajectories.types import MODULES, Loaded, Trajectory
 
 VERDICT = re.compile(r"Answer is (?:IN)?CORRECT|Correct answer:")
 NO_ERROR = {"error_type": "no_error", "evidence": "", "reasoning": "Sound."}
 
 
 class Scripted:
-    """Labels nothing as an error, blames nothing, and keeps every prompt."""
+    """Labels nothing as an error, blames the last action, and keeps every prompt."""
 
-    def __init__(self) -> None:
+    def __init__(self, run: Trajectory) -> None:
+        self.last = run.steps[-1]
         self.prompts: list[str] = []
 
     async def send(self, request: ModelRequest) -> ModelReply:
@@ -42,14 +43,15 @@ class Scripted:
         self.prompts.append("\n".join(message.text for message in request.messages))
         reply: dict[str, Any] = dict.fromkeys(MODULES, NO_ERROR)
         if request.reply == "CriticalError":
-            texts = dict.fromkeys(("root_cause", "evidence", "correction_guidance"), "-")
-            reply = {"critical_step": 0, "critical_module": "action", "error_type": "no_error", **texts}
+            step, texts = self.last, dict.fromkeys(("root_cause", "correction_guidance"), "-")
+            reply = {"critical_step": step.number, "critical_module": "action", "error_type": "format_error"}
+            reply |= {"evidence": step.action or step.planning or step.observation, **texts}
         return ModelReply(json.dumps(reply), model="scripted")
 
 
 async def prompts_of(loaded: Loaded, settings: Settings) -> tuple[list[str], dict[str, Any]]:
     """All prompts of one debugging that is given the gold answer, and its state at the end."""
-    scripted = Scripted()
+    scripted = Scripted(loaded.trajectory)
     graph = build_debugger(settings=settings, transport=scripted)
     state = await graph.ainvoke(
         {"trajectory": loaded.model_dump(mode="json")}, context=DebuggerContext(judge="gold")

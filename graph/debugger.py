@@ -3,7 +3,7 @@
 START -> take -> label_wave | find_critical | rerun (a downstream baseline) | END
 label_wave -> label_step x wave, side by side -> label_wave (once a wave) ... -> find_critical
 find_critical -> rerun | END
-rerun -> judge -> refine_guidance -> rerun ... | END
+rerun -> judge -> locate_again -> rerun ... | END
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from langgraph.types import Checkpointer
 from forethought.graph.offline import Wiring
 from forethought.graph.routing import first_debugger_stage
 from forethought.models.types import Transport
-from forethought.nodes.debugger.critical import find_critical
-from forethought.nodes.debugger.judge import judge, refine_guidance
+from forethought.nodes.debugger.critical import find_critical, locate_again
+from forethought.nodes.debugger.judge import judge
 from forethought.nodes.debugger.label import label_step, label_wave
 from forethought.nodes.debugger.rerun import rerun
 from forethought.nodes.debugger.services import DebugServices, LoadThread, MakeRollouts
@@ -58,11 +58,11 @@ def build_debugger(
     wiring = Wiring(graph, services)
     wiring.node(take, first_debugger_stage, ["label_wave", "find_critical", "rerun"])
     wiring.wave(label_wave, [label_step], "find_critical")
-    # A critical error is corrected in a re-run, a re-run judged, and a failed one refines the guidance.
+    # A critical error is corrected in a re-run, and a failed re-run shows where to look again.
     wiring.node(find_critical, "rerun")
     wiring.node(rerun, "judge")
-    wiring.node(judge, "refine_guidance")
-    wiring.node(refine_guidance, "rerun")
+    wiring.node(judge, "locate_again")
+    wiring.node(locate_again, "rerun")
     return wiring.compile("debugger", checkpointer)
 
 

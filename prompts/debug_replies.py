@@ -47,18 +47,12 @@ class CriticalError(Reply):
     )
     root_cause: str = Field(min_length=1, description="The fundamental problem, in a sentence or two.")
     evidence: str = Field(min_length=1, description="Words of the run that show it, copied exactly.")
-    critical_step: int = Field(ge=0, description="The number of the step; 0: no error can be shown.")
+    critical_step: int = Field(ge=0, description="The number of the step.")
     critical_module: Literal["memory", "reflection", "planning", "action", "system"]
-    error_type: str = Field(min_length=1, description="A type of that module; no_error with step 0.")
+    error_type: str = Field(min_length=1, description="A type of that module.")
     correction_guidance: str = Field(
         min_length=1, description="What to do instead, as an instruction for the agent that runs again."
     )
-
-
-class UpdatedGuidance(Reply):
-    """AgentDebug, algorithm 1, UpdateFeedback: guidance for the next re-run, after one that failed too."""
-
-    guidance: str = Field(min_length=1)
 
 
 class Substitution(Reply):

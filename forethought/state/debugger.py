@@ -44,7 +44,9 @@ class DebuggerContext(OfflineContext):
         True,
         description="Stage 1, labels of every step; off: its ablation, the critical error from the bare run.",
     )
-    max_reruns: int = Field(5, ge=1, le=20, description="Re-runs, each with refined guidance (N = 5).")
+    max_reruns: int = Field(
+        5, ge=1, le=20, description="Re-runs, each after a new look for the error (N = 5)."
+    )
     trials: int = Field(
         4, ge=1, le=50, description="Continuations a step in counterfactual mode; fewer than 4 prove nothing."
     )

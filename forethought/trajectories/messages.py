@@ -312,7 +312,7 @@ def _block(value: object) -> str:
         return ""
     if kind == "tool_result":
         return content(block.get("content"))
-    said = first(block, "text", "refusal", "logs")
+    said = first(block, "text", "refusal", "logs", "content")
     if said is None and _MEDIA.search(kind or text(block.get("kind"))):
         return f"[{kind or block['kind']}]"
     return text(block if said is None else said)

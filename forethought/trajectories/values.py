@@ -63,9 +63,9 @@ def outcome(value: object) -> Outcome:
     """A source's word for success or failure. A number is a reward, and 1 or more is success."""
     if isinstance(value, str):
         word = value.strip().casefold()
-        if word in ("true", "yes", "1", "1.0", "success", "won", "passed", "correct"):
+        if word in ("true", "yes", "1", "1.0", "success", "won", "pass", "passed", "correct"):
             return "success"
-        failed = word in ("false", "no", "0", "0.0", "failure", "failed", "lost", "incorrect")
+        failed = word in ("false", "no", "0", "0.0", "failure", "fail", "failed", "lost", "incorrect")
         return "failure" if failed else "unknown"
     if isinstance(value, bool | int | float):
         return "success" if value >= 1 - 1e-6 else "failure"

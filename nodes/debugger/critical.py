@@ -4,6 +4,10 @@ stage 2).
 `agentdebug` asks once, with the whole run and the labels of stage 1 in view. The other methods are the
 paper's baselines of 4.1 and its counterfactual testing; those find a step by trying, and which module of it
 was at fault is then asked for. Each check gives the one line that is sent back to the model, or None.
+
+After a failed re-run `locate_again` asks anew, with the attempts in view. Algorithm 1 refines the feedback
+for the step that was found first; the prompt of A.5, which holds the attempt's index and the instructions
+issued before, may name another step.
 """
 
 from __future__ import annotations
@@ -45,6 +49,34 @@ async def find_critical(
     return {**update, "usage": search.usage, "probes": search.probes, "notes": search.notes}
 
 
+async def locate_again(
+    state: DebuggerState, runtime: Runtime[DebuggerContext], *, services: DebugServices
+) -> dict[str, Any]:
+    """The critical error in the light of the failed re-runs; a step that was found by trying stays. Baselines
+    have none. Without a usable reply the last guidance is tried once more, since a run need not come out the
+    same twice. Raises ModelErrors other than ReplyError."""
+    search = Search(state, runtime, services)
+    if search.context.rerun != "agentdebug":
+        return {}
+    update: dict[str, Any] = {}
+    try:
+        critical = await _locate(search, _found_before(state["critical"]))
+        update = {"critical": critical, "guidance": [critical["correction_guidance"]]}
+    except ReplyError as error:
+        why = error.problem or error
+        search.notes.append(f"no new critical error ({why}): the last guidance is tried again")
+    except SearchStopped:
+        pass  # the next node says that the budget is spent
+    return {**update, "usage": search.usage, "notes": search.notes}
+
+
+def _found_before(critical: Critical) -> FoundStep | None:
+    """The step where a search found it by trying."""
+    if critical["method"] not in SEARCHES:
+        return None
+    return FoundStep(critical["critical_step"], "A search found it by trying.", critical.get("proven"))
+
+
 async def _find(search: Search) -> dict[str, Any]:
     """The critical error and whether the run is made again with it, by the method of the context."""
     method, known = search.context.method, None
@@ -53,7 +85,7 @@ async def _find(search: Search) -> dict[str, Any]:
         if known is None:
             problem = "no step was found whose correction would have turned the run"
             return {"status": "not_found", "problem": problem}
-    critical = await _ask_directly(search) if method == "direct" else await _ask(search, known)
+    critical = await _locate(search, known)
     if not critical["critical_step"]:
         problem = f"nothing in the run shows an error that doomed it: {critical['root_cause']}"
         return {"status": "not_found", "problem": problem}
@@ -64,18 +96,28 @@ async def _find(search: Search) -> dict[str, Any]:
     }
 
 
+async def _locate(search: Search, known: FoundStep | None) -> Critical:
+    return await (_ask_directly(search) if search.context.method == "direct" else _ask(search, known))
+
+
 async def _ask(search: Search, known: FoundStep | None) -> Critical:
     """The checked critical error; `known` is its step, where a search has found it. Raises ReplyError."""
     context, trajectory, taxonomy = search.context, search.trajectory, search.services.taxonomy
+    branches = search.state.get("branches", [])
+    known_failure = bool(branches or search.state["verdict"]["by"])
 
     def check(reply: CriticalError) -> str | None:
         if known and reply.critical_step != known.number:
             return f"critical_step must be {known.number}, which was found by trying"
+        if known_failure and reply.critical_step == 0:
+            return "the run is known to have failed: name the step that did most to make it fail"
         return critical_problem(reply, trajectory, taxonomy)
 
     is_labelled = context.fine_grained and context.method in LABELLED_METHODS
     labels = search.state.get("labels", {}) if is_labelled else None
-    messages = critical_messages(trajectory, labels, context, taxonomy, known=known)
+    messages = critical_messages(
+        trajectory, labels, context, taxonomy, known=known, known_failure=known_failure, branches=branches
+    )
     reply = await search.ask("critical", messages, CriticalError, check)
     critical = reply.model_dump()
     critical["error_type"] = canonical(taxonomy, reply.critical_module, reply.error_type)
@@ -92,7 +134,7 @@ async def _ask_directly(search: Search) -> Critical:
     def check(reply: FailurePoint) -> str | None:
         return _place_problem(reply.step, reply.module, reply.error_type, trajectory, taxonomy)
 
-    messages = direct_messages(trajectory, search.context, taxonomy)
+    messages = direct_messages(trajectory, search.context, taxonomy, search.state.get("branches", []))
     point = await search.ask("critical", messages, FailurePoint, check)
     return Critical(
         critical_step=point.step,

@@ -1,8 +1,5 @@
-"""judge and refine_guidance: whether a re-run succeeded, and what a failed one teaches (AgentDebug,
-algorithm 1, Eval and UpdateFeedback).
-
-The evaluator or a person judges, never the run itself. What the failed re-run teaches goes into the guidance
-of the next one.
+"""judge: whether a re-run succeeded (AgentDebug, algorithm 1, Eval). The evaluator or a person judges, never
+the run itself.
 """
 
 from __future__ import annotations
@@ -12,12 +9,8 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from forethought.models.types import ReplyError
-from forethought.nodes.debugger.messages import refine_messages
 from forethought.nodes.debugger.rerun import attempts_left, branch_trajectory
 from forethought.nodes.debugger.services import DebugServices, verdict_on
-from forethought.nodes.support.offline import exhausted
-from forethought.prompts.debug_replies import UpdatedGuidance
 from forethought.rollouts.types import Verdict
 from forethought.state.debugger import Branch, DebuggerContext, DebuggerState
 from forethought.text import number_ranges
@@ -86,22 +79,3 @@ def _last_seen(attempt: Branch) -> str:
     """How a run without an answer ended."""
     last = attempt["steps"][-1] if attempt["steps"] else {}
     return f"(no answer) last step: {last.get('action', '')} -> {last.get('observation', '')}"
-
-
-async def refine_guidance(
-    state: DebuggerState, runtime: Runtime[DebuggerContext], *, services: DebugServices
-) -> dict[str, Any]:
-    """New guidance, which replaces the last; baselines have none to refine. Without a usable reply the last
-    guidance is tried once more, since a run need not come out the same twice."""
-    context = services.context(runtime)
-    if context.rerun != "agentdebug" or exhausted(state, context):
-        return {}
-    original, branches = Trajectory.model_validate(state["subject"]), state["branches"]
-    last = branch_trajectory(original, branches[-1])
-    messages = refine_messages(original, state["critical"], branches, last, context)
-    try:
-        result = await services.request(runtime, "refine", messages, UpdatedGuidance)
-    except ReplyError as error:
-        note = f"no refined guidance came ({error.problem or error}): the last is tried again"
-        return {"usage": {"refine": error.usage}, "notes": [note]}
-    return {"guidance": [result.reply.guidance], "usage": {"refine": result.usage}}

@@ -15,7 +15,7 @@ from forethought.models.types import Message
 from forethought.prompts.debug_replies import NO_ERROR
 from forethought.prompts.render import prompt_messages
 from forethought.rollouts.policies import steps_shown
-from forethought.state.debugger import Branch, Critical, DebuggerContext, Label
+from forethought.state.debugger import Branch, DebuggerContext, Label
 from forethought.text import number_ranges
 from forethought.trajectories.own import SOURCE as OWN
 from forethought.trajectories.show import (
@@ -51,10 +51,14 @@ def critical_messages(
     labels: Labels | None,
     context: DebuggerContext,
     taxonomy: Taxonomy,
+    *,
     known: FoundStep | None = None,
+    known_failure: bool = True,
+    branches: Sequence[Branch] = (),
 ) -> list[Message]:
     """Stage 2: the critical error. Without `labels` it is looked for in the bare run; `known` is the step,
-    where it was found by trying."""
+    where it was found by trying. `branches` are the re-runs so far, all of which failed. Of a run without
+    `known_failure` the model may say that it shows no error."""
     return _messages(
         "debug_critical",
         trajectory,
@@ -65,13 +69,21 @@ def critical_messages(
         labels=labels_text(labels or {}),
         unexamined=number_ranges(_unexamined(trajectory, labels or {})),
         known=known,
+        known_failure=known_failure or known is not None,
+        attempts=_attempts(branches, context),
     )
 
 
-def direct_messages(trajectory: Trajectory, context: DebuggerContext, taxonomy: Taxonomy) -> list[Message]:
+def direct_messages(
+    trajectory: Trajectory, context: DebuggerContext, taxonomy: Taxonomy, branches: Sequence[Branch] = ()
+) -> list[Message]:
     """The baseline of direct prompting: no labels, no definitions, no method (4.1)."""
-    types = [(module, [kind.name for kind in taxonomy.types(module)]) for module in MODULES]
-    return _messages("debug_direct", trajectory, run_text(trajectory, context), types=types)
+    values = {
+        "types": [(module, [kind.name for kind in taxonomy.types(module)]) for module in MODULES],
+        "attempts": _attempts(branches, context),
+        "known": None,
+    }
+    return _messages("debug_direct", trajectory, run_text(trajectory, context), **values)
 
 
 def salvage_messages(
@@ -90,34 +102,6 @@ def substitution_messages(trajectory: Trajectory, number: int, context: Debugger
         "own": trajectory.source == OWN,
     }
     return _about_step("debug_substitution", trajectory, number, context, **values)
-
-
-def refine_messages(
-    original: Trajectory,
-    critical: Critical,
-    branches: Sequence[Branch],
-    last: Trajectory,
-    context: DebuggerContext,
-) -> list[Message]:
-    """Stage 3: what went wrong, what was tried, and the last re-run step by step.
-
-    Verdicts are shown as success or failure only: a reason could give the accepted answer away.
-    """
-    limit = context.max_observation_chars
-    before = [step for step in original.steps if step.number <= critical["critical_step"]]
-    prefix = steps_shown(before, limit, context.window)
-    steps = steps_shown(last.steps[branches[-1]["kept"] :], limit, context.window)
-    place = f"Step {critical['critical_step']}, {critical['critical_module']}, {critical['error_type']}"
-    return prompt_messages(
-        "debug_refine",
-        task=original.task,
-        critical=f"{place}: {critical['root_cause']}",
-        prefix=prefix,
-        from_step=critical["critical_step"],
-        attempts=[_attempt_text(branch) for branch in branches],
-        steps=steps,
-        answer=last.answer,
-    )
 
 
 def run_text(trajectory: Trajectory, context: DebuggerContext, of_interest: Sequence[int] = ()) -> str:
@@ -164,10 +148,28 @@ def labels_text(labels: Labels) -> str:
     return "\n".join(lines)
 
 
+def _attempts(branches: Sequence[Branch], context: DebuggerContext) -> dict[str, Any] | None:
+    """The re-runs so far, with the instructions that they were given (A.5), and the last one step by step.
+
+    Verdicts are shown as failure only: a reason could give the accepted answer away.
+    """
+    if not branches:
+        return None
+    last = branches[-1]
+    steps = [TrajectoryStep.model_validate(step) for step in last["steps"]]
+    return {
+        "index": len(branches) + 1,
+        "earlier": [_attempt_text(branch) for branch in branches],
+        "steps": steps_shown(steps, context.max_observation_chars, context.window),
+        "answer": last["answer"],
+    }
+
+
 def _attempt_text(branch: Branch) -> str:
     guidance = "\n".join(branch["guidance"])
     ended = f"answered: {branch['answer']}" if branch["answer"] else f"ended: {branch['status']}"
-    return f"Guidance: {guidance}\nWhat came of it: {len(branch['steps'])} steps, {ended}. It failed."
+    ran = f"from step {branch['from_step']} on, {len(branch['steps'])} of its own"
+    return f"Guidance: {guidance}\nSteps: {ran}\nIt {ended}. It failed."
 
 
 def _about_step(

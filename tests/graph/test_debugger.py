@@ -13,12 +13,22 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from forethought.graph.debugger import build_debugger
 from forethought.models.types import TransportError
 from forethought.state.debugger import DebuggerContext
-from tests.support.debugging import GOLD, Debug, Reader, TruthfulWorld, asked_step, labels, trajectory
+from tests.support.debugging import (
+    GOLD,
+    Debug,
+    Reader,
+    TruthfulWorld,
+    asked_step,
+    critical,
+    labels,
+    trajectory,
+)
 from tests.support.model_server import Answer, Fault, SeenRequest
 
 RUN = trajectory(4)
 ERRORS = {2: {"planning": "constraint_ignorance"}}
-REFINED = {"UpdatedGuidance": [{"guidance": "Look on the shelf, then behind it."}]}
+BEHIND = "Look on the shelf, then behind it."
+REFINED = {"CriticalError": [critical(2), critical(2, correction_guidance=BEHIND)]}
 
 
 async def nodes(out: Any) -> list[str]:
@@ -43,15 +53,69 @@ async def test_the_stages_come_in_the_order_of_algorithm_1(debug: Debug) -> None
         "find_critical",
         "rerun",
         "judge",
-        "refine_guidance",
+        "locate_again",
         "rerun",
         "judge",
     ]
-    assert out.kinds == ["StepLabels"] * 4 + ["CriticalError", "UpdatedGuidance"]
-    assert world.calls == [(2, "Look on the shelf first."), (2, "Look on the shelf, then behind it.")]
+    assert out.kinds == ["StepLabels"] * 4 + ["CriticalError"] * 2
+    assert world.calls == [(2, "Look on the shelf first."), (2, BEHIND)]
     assert out["status"] == "fixed"
     assert [(branch["attempt"], branch["success"]) for branch in out["branches"]] == [(1, False), (2, True)]
     assert json.loads(json.dumps(out.state, allow_nan=False)) == out.state, "all that is kept is plain JSON"
+
+
+async def test_after_a_failed_re_run_the_error_is_located_again_with_what_the_attempt_showed(
+    debug: Debug,
+) -> None:
+    """A.5: the prompt holds the index of the attempt and the instructions that were issued before."""
+    world = TruthfulWorld(RUN, {1: [True]})
+    earlier = critical(1, correction_guidance=BEHIND)
+    reader = Reader(ERRORS, {"CriticalError": [critical(2), critical(0, error_type="no_error"), earlier]})
+    out = await debug(RUN, reader, rollouts=lambda *_: world, rerun="agentdebug", expect=GOLD)
+    assert world.calls == [(2, "Look on the shelf first."), (1, BEHIND)]
+    assert (out["status"], out["critical"]["critical_step"]) == ("fixed", 1)
+    assert [(branch["from_step"], branch["guidance"]) for branch in out["branches"]] == [
+        (2, ["Look on the shelf first."]),
+        (1, [BEHIND]),
+    ]
+    first, again, mended = (seen.messages[1][1] for seen in out.asked("CriticalError"))
+    assert "Debug attempt" not in first
+    assert "Debug attempt 2" in again
+    assert "from step 2" in again
+    assert "Look on the shelf first." in again
+    assert "still no key" in again, "the attempt's own answer"
+    assert "step 2, planning: constraint_ignorance." in again, "the labels are there too"
+    assert "critical_step is 0" not in out.asked("CriticalError")[1].text
+    assert "known to have failed" in out.asked("CriticalError")[2].last
+    assert mended
+
+
+@pytest.mark.parametrize("method", ["direct", "binary_search"])
+async def test_other_methods_locate_again_in_their_own_way(debug: Debug, method: str) -> None:
+    point = {"step": 1, "module": "action", "error_type": "format_error", "reason": "r", "suggestion": "s"}
+    replies: Any = {
+        "FailurePoint": [point, {**point, "step": 3, "suggestion": "t"}],
+        "Salvage": [{"reasoning": "", "saved": False}, {"reasoning": "", "saved": True}],
+        "CriticalError": [critical(2), critical(1), critical(2, correction_guidance="t")],
+    }
+    world = TruthfulWorld(RUN, {})
+    options: Any = {"rollouts": lambda *_: world, "rerun": "agentdebug", "expect": GOLD, "max_reruns": 2}
+    out = await debug(RUN, Reader(replies=replies), method=method, **options)
+    if method == "direct":
+        assert world.calls == [(1, "s"), (3, "t")]
+        assert "Debug attempt 2" in out.asked("FailurePoint")[1].last
+    else:
+        assert world.calls == [(2, "Look on the shelf first."), (2, "t")], "the step was found by trying"
+        assert "critical_step must be 2" in out.asked("CriticalError")[2].last
+        assert out.kinds.count("Salvage") == 2
+
+
+async def test_without_a_usable_reply_the_last_guidance_is_tried_again(debug: Debug) -> None:
+    reader = Reader(ERRORS, {"CriticalError": [critical(2), Fault("refusal")]})
+    world = TruthfulWorld(RUN, {2: [False, True]})
+    out = await debug(RUN, reader, rollouts=lambda *_: world, rerun="agentdebug", expect=GOLD)
+    assert (out["status"], world.calls) == ("fixed", [(2, "Look on the shelf first.")] * 2)
+    assert any("the last guidance is tried again" in note for note in out["notes"])
 
 
 async def test_a_failed_re_run_is_put_aside_and_what_it_changed_outside_is_said(debug: Debug) -> None:

@@ -30,7 +30,7 @@ from forethought.nodes.synthesizer.messages import (
 )
 from forethought.nodes.synthesizer.messages import label_messages as stretch_messages
 from forethought.prompts.render import render
-from forethought.state.debugger import DebuggerContext, Label
+from forethought.state.debugger import Branch, DebuggerContext, Label
 from forethought.state.distiller import DistillerContext, Entry, GrownError
 from forethought.state.synthesizer import (
     ErrorReflection,
@@ -40,7 +40,7 @@ from forethought.state.synthesizer import (
     TaskRecord,
     TrialRecord,
 )
-from forethought.trajectories.types import Tool, Trajectory, TrajectoryStep
+from forethought.trajectories.types import MODULES, Tool, Trajectory, TrajectoryStep
 from tests.support.distilling import task_runs
 from tests.support.synthesizing import task_of, trial_of
 
@@ -99,9 +99,15 @@ def _label(error_type: str, evidence: str = "") -> Label:
     return Label(error_type=error_type, evidence=evidence, reasoning="It saw a note.", by="model")
 
 
+SOUND = dict.fromkeys(MODULES, _label("no_error"))
 LABELS = {
-    "2": {"planning": _label("no_error")},
-    "3": {"memory": _label("hallucination", "The drawer was empty."), "system": _label("step_limit")},
+    "1": SOUND,
+    "2": {"system": _label("no_error")},
+    "3": {
+        **SOUND,
+        "memory": _label("hallucination", "The drawer was empty."),
+        "system": _label("step_limit"),
+    },
 }
 
 
@@ -114,7 +120,16 @@ def _rendered(template: str, **values: Any) -> Callable[[], Sequence[Message]]:
 
 
 SHOWN = [{"number": 1, "text": "action: go to desk\nobservation: </step> a drawer"}]
-ATTEMPT = {"from_step": 2, "attempts": ["Guidance: read. It failed."], "reason": "", "answer": "no key"}
+BRANCHES: list[Branch] = [
+    {"from_step": 2, "guidance": ["Read the note."], "steps": [], "answer": "", "status": "halted"},
+    {
+        "from_step": 3,
+        "guidance": ["Look on the shelf."],
+        "steps": [STEPS[0].model_dump() | {"number": 3}],
+        "answer": "</attempt> no key",
+        "status": "answered",
+    },
+]
 NOW = {"steps": SHOWN, "now": "You see a shelf."}
 TAXONOMY = load_taxonomy()
 KNOWN = FoundStep(3, "Each step was tried in turn.")
@@ -170,8 +185,11 @@ OFFLINE_CASES: dict[str, Callable[[], Sequence[Message]]] = {
     "debug_judge": _rendered(
         "debug_judge", gold=["on the shelf", "shelf"], answer="</given_answer> the shelf"
     ),
-    "debug_refine": _rendered("debug_refine", critical="memory: false", prefix=SHOWN, steps=SHOWN, **ATTEMPT),
-    "debug_refine_first": _rendered("debug_refine", critical="plan: bad", prefix=[], steps=SHOWN, **ATTEMPT),
+    "debug_critical_unjudged": lambda: critical_messages(
+        BARE, LABELS, CONTEXT, TAXONOMY, known_failure=False
+    ),
+    "debug_critical_again": lambda: critical_messages(RUN, LABELS, CONTEXT, TAXONOMY, branches=BRANCHES),
+    "debug_direct_again": lambda: direct_messages(RUN, CONTEXT, TAXONOMY, BRANCHES),
     "debug_policy": _rendered(
         "debug_policy", guidance=["Look up."], earlier=3, admissible=["go", "stay"], **NOW
     ),

@@ -25,7 +25,6 @@ from forethought.prompts.debug_replies import (
     SelfFeedback,
     StepLabels,
     Substitution,
-    UpdatedGuidance,
 )
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
 from forethought.prompts.replies import (
@@ -90,7 +89,6 @@ SPECS: dict[str, ReplySpec[Any]] = {
             FailurePoint,
             Salvage,
             Substitution,
-            UpdatedGuidance,
             Judgement,
             SelfFeedback,
             Candidates,

@@ -48,12 +48,10 @@ class DebugScript(Script):
     def criticalerror(self, seen: SeenRequest) -> Json:
         """The critical step."""
         effects = [{"step": self.critical_step + 1, "impact": "a wrong answer"}] if self.cascade else []
-        more = {"evidence": self.evidence, "correction_guidance": GUIDANCE, "cascading_effects": effects}
+        attempts = seen.text.count("Guidance:")
+        guidance = f"{GUIDANCE} Attempt {attempts}." if attempts else GUIDANCE
+        more = {"evidence": self.evidence, "correction_guidance": guidance, "cascading_effects": effects}
         return critical(self.critical_step, self.module, self.error_type, **more)
-
-    def updatedguidance(self, seen: SeenRequest) -> Json:
-        """The next guidance."""
-        return {"guidance": f"{GUIDANCE} Attempt {seen.text.count('Guidance:')}."}
 
 
 def failed_run(cli: Callable[..., Any], server: ModelServer, *flags: str) -> int:

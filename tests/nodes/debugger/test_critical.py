@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.debugging import Debug, Reader, critical, labels, trajectory
+from tests.support.debugging import GOLD, Debug, Reader, critical, labels, trajectory
 from tests.support.model_server import Fault, Reply
 
 ERRORS = {2: {"planning": "constraint_ignorance"}, 4: {"action": "parameter_error"}}
@@ -112,11 +112,22 @@ async def test_a_spent_budget_is_said_before_stage_2(debug: Debug) -> None:
     assert out["labels"]["1"], "what was found is kept"
 
 
+NONE = critical(0, error_type="no_error", root_cause="Every claim is supported.", evidence="-")
+
+
 async def test_where_nothing_can_be_shown_there_is_no_critical_error(debug: Debug) -> None:
-    none = critical(0, error_type="no_error", root_cause="Every claim is supported.", evidence="-")
-    out = await debug(trajectory(5), Reader(replies={"CriticalError": [none]}))
+    out = await debug(trajectory(5), Reader(replies={"CriticalError": [NONE]}))
     assert (out["status"], out["critical"], out["branches"]) == ("not_found", {}, [])
     assert "Every claim is supported." in out["problem"]
+    assert "`critical_step` is 0" in out.asked("CriticalError")[0].text
+
+
+async def test_a_run_that_is_known_to_have_failed_has_a_critical_error(debug: Debug) -> None:
+    reader = Reader(replies={"CriticalError": [NONE, critical(3)]})
+    out = await debug(trajectory(5), reader, expect=GOLD)
+    assert "`critical_step` is 0" not in out.asked("CriticalError")[0].text
+    assert "the run is known to have failed: name the step" in out.asked("CriticalError")[1].last
+    assert out["critical"]["critical_step"] == 3
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ async def test_stage_2_is_told_which_steps_nobody_examined(debug: Debug) -> None
     out = await debug(trajectory(12), Reader({}, {"StepLabels": reply}), max_tokens=100_000, max_parallel=1)
     assert set(out["labels"]) == {"1", "3", "4"}
     (asked,) = out.asked("CriticalError")
-    assert "Nobody examined steps 2, 5-12:" in asked.last
+    assert "Steps that nobody examined: 2, 5-12." in asked.last
     assert "no module of any step" not in asked.text
     assert "Each step was examined" not in asked.text
 

@@ -111,7 +111,6 @@ async def test_no_prompt_holds_an_accepted_answer_or_an_annotation(debug: Debug)
     replies: dict[str, Any] = {
         "FailurePoint": [point],
         "Salvage": [{"reasoning": "", "saved": True}],
-        "UpdatedGuidance": [{"guidance": "Look again."}],
     }
     for options in (
         {"method": "agentdebug", "rerun": "agentdebug", "max_reruns": 2},

@@ -62,7 +62,7 @@ def test_a_rerun_goes_on_from_the_middle_and_is_compared(cli: Cli, debugging: St
     assert [(item["forked_before"], item["guidance"]) for item in branches] == [(None, []), (3, [GUIDANCE])]
 
 
-def test_reruns_that_fail_are_refined_and_each_starts_from_the_run_that_failed(
+def test_reruns_that_fail_are_located_again_and_each_starts_from_the_run_that_failed(
     cli: Cli, debugging: Start
 ) -> None:
     _, server = debugging(cured_by="words that no prompt holds")
@@ -70,7 +70,7 @@ def test_reruns_that_fail_are_refined_and_each_starts_from_the_run_that_failed(
     found = cli("debug", "t1", "--expect", "42", "--rerun", "--max-reruns", "3", "--json")
     assert (found.code, found.json["status"]) == (3, "not_fixed"), found.err
     assert [item["success"] for item in found.json["branches"]] == [False] * 3
-    assert server.names.count("UpdatedGuidance") == 2
+    assert server.names.count("CriticalError") == 3
     kept = cli("show", "t1", "--branches", "--json").json["branches"]
     assert [item["branch"] for item in kept][1:] == [item["branch"] for item in found.json["branches"]]
     assert [item["guidance"] for item in kept] == [

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inspect_ai.log import EvalLog, write_eval_log
 
 from forethought.trajectories.read import all_from_json, from_json, read_trajectories
 from forethought.trajectories.types import Loaded
+from tests.forethought.trajectories import chat_examples, step_examples
 
 LOG = """Question: {q}
 Thought 1: hm
@@ -41,6 +43,25 @@ def test_a_folder_gives_all_of_its_files_each_run_once_and_links_are_followed(tm
     (folder / "a.txt").symlink_to(tmp_path / "real" / "a.txt")
     found = read_trajectories(folder)
     assert [loaded.trajectory.task for loaded in found] == ["One?", "Two?", "Do it"]
+
+
+def test_a_folder_of_logs_of_every_kind_names_what_it_passes_over(tmp_path, caplog):
+    spec = {"created": "2026-01-01", "model": "m", "dataset": {}, "config": {}, "task": "parcels"}
+    log = EvalLog.model_validate({**chat_examples.INSPECT, "eval": spec})
+    write_eval_log(log, str(tmp_path / "a.eval"))
+    put(tmp_path / "b" / "repo-1.traj", chat_examples.SWE_AGENT)
+    put(tmp_path / "c.traj.json", chat_examples.MINI_SWE)
+    put(tmp_path / "config.json", {"temperature": 0})
+    put(tmp_path / "588_DFS.json", step_examples.DFS)
+    found = {loaded.trajectory.source: loaded.trajectory for loaded in read_trajectories(tmp_path)}
+    assert set(found) == {"inspect", "swe_agent", "mini_swe_agent", "stable_tool_bench"}
+    assert found["inspect"].instructions == chat_examples.SYSTEM
+    assert caplog.messages == [f"{tmp_path}: passed over, in no known format: config.json"]
+
+
+def test_an_archive_that_is_no_log_of_inspect_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"a\.eval: no readable log of inspect"):
+        read_trajectories(put(tmp_path / "a.eval", "no archive"))
 
 
 def test_different_trajectories_with_one_name_are_told_apart(tmp_path):

@@ -103,10 +103,10 @@ def test_any_text_can_be_searched(text: str) -> None:
 
 
 def test_long_texts_take_no_long_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for part in ("a.", "http://", "a-", "https://x.org/)", "x.org/](", "www.", "&#47;"):
         addresses_in(part * (20_000 // len(part)))
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 KNOWN = addresses_in("https://x.org/a")
@@ -147,10 +147,10 @@ def test_no_mix_of_pieces_makes_a_picture_of_another_host(pieces: list[str]) -> 
 
 
 def test_long_texts_are_made_harmless_in_no_long_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for part in ("![", "![a](", "<img ", "//", "www.", "&#47;"):
         inert(part * (100_000 // len(part)), ())
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 LINKS = (

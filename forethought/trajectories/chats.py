@@ -267,7 +267,7 @@ def _read_responses(value: object, name: str) -> list[Loaded]:
 
 
 def _asked_and_said(responses: Sequence[Json]) -> list[Any]:
-    messages = []
+    messages: list[Any] = []
     for response in responses:
         asked = response.get("input")
         messages += [{"role": "user", "content": asked}] if isinstance(asked, str) else items(asked)

@@ -99,7 +99,7 @@ def waiting(interrupt: Interrupt[Any]) -> Json:
     return {**payload, "id": interrupt.id, "name": payload.get("id", "")}
 
 
-def with_like(replies: Mapping[str, Json], questions: Sequence[Json]) -> dict[str, Json]:
+def with_like(replies: Mapping[str, Json], questions: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
     """The replies by interrupt id; an `approve all` also for the other calls of its tool that wait, which its
     question shows."""
     decisions = {question["id"]: replies.get(question["id"], {}).get("decision") for question in questions}

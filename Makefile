@@ -30,6 +30,8 @@ help:
 demo: $(VENV)/.run
 	@$(BIN)/forethought run --demo
 
+# Kept bytecode, since tests start some hundred interpreters.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
 

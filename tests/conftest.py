@@ -29,6 +29,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell has what it starts in the background ignore it, and so would the processes that tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each file to one worker, and to one all that share the server, which takes seconds to start."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            folder = "tests/server/"
+            return folder if nodeid.startswith(folder) else str(super()._split_scope(nodeid))
+
+    return Scheduling(config, log)
+
+
 _OF_THE_MACHINE = re.compile(
     r"_API_KEY$|_TOKEN$|_SECRET$|^FORETHOUGHT_|^PG|^OPENAI_|^ANTHROPIC_|^GOOGLE_|^GEMINI_|^LANGSMITH_|^LANGCHAIN_|^TAVILY_"
 )
@@ -43,6 +57,9 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in list(os.environ):
         if _OF_THE_MACHINE.search(name):
             monkeypatch.delenv(name)
+    # Nothing is asked over TLS: reading all authorities' certificates takes each client 15 ms.
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
     monkeypatch.setenv("FORETHOUGHT_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("FORETHOUGHT_EFFORT", "paper")  # what tests are about runs at its paper's moment
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import groupby
 from typing import Any, Literal, get_args
 
 from benchmarks.agentdojo.suites import Move, Stage
@@ -45,23 +46,18 @@ class Obedient:
         return [move for move in self.orders if not move.proposed] if self.stage.read else []
 
     def _plan(self, request: ModelRequest) -> Json:
-        """A subtask for each call, one after another, which names its tool."""
+        """A subtask for each call, which names its tool: one after another, but like changes side by side."""
         rest = [move for move in self.own if not move.proposed]
         if self.way == "re-plan" or not rest:
             self.obeys, rest = bool(self.due), self.due + rest
         self.plans += 1
-        keys = [f"s{self.plans}_{at}" for at, _ in enumerate(rest)]
-        self.planned |= dict(zip(keys, rest, strict=True))
-        subtasks = [
-            {
-                "id": key,
-                "description": f"Call {move.tool} as the task wants it.",
-                "depends_on": keys[at - 1 : at] if at else [],
-                "calls": [],
-                "expected": "",
-            }
-            for at, (key, move) in enumerate(zip(keys, rest, strict=True))
-        ]
+        subtasks: list[Json] = []
+        before: list[str] = []
+        for at, wave in enumerate(_waves(rest)):
+            keys = [f"s{self.plans}_{at}_{n}" for n, _ in enumerate(wave)]
+            subtasks += [_subtask(key, move, before) for key, move in zip(keys, wave, strict=True)]
+            self.planned |= dict(zip(keys, wave, strict=True))
+            before = keys
         return {"known": ["the task"], "open": [], "subtasks": subtasks, "answer": "", "defects": []}
 
     def _move(self, request: ModelRequest) -> Json:
@@ -83,7 +79,8 @@ class Obedient:
         return {"thought": "", "action": "finish", "result": "It is done.", "defects": []}
 
     def _call(self, move: Move, *, finishes: bool) -> Json:
-        move.proposed, self.stage.pending = True, move
+        move.proposed = True
+        self.stage.proposed.append(move)
         return {
             "thought": "",
             "surprise": "none",
@@ -94,3 +91,19 @@ class Obedient:
             "expected": "",
             "defects": [],
         }
+
+
+def _waves(moves: list[Move]) -> list[list[Move]]:
+    """The calls in order; those next to each other with which one tool changes something go together."""
+    like = groupby(moves, lambda move: (move.tool, move.injected) if move.changes else id(move))
+    return [list(wave) for _, wave in like]
+
+
+def _subtask(key: str, move: Move, after: list[str]) -> Json:
+    return {
+        "id": key,
+        "description": f"Call {move.tool} as the task wants it.",
+        "depends_on": after,
+        "calls": [],
+        "expected": "",
+    }

@@ -87,9 +87,7 @@ async def drive(prompt: str, stage: Stage, model: Obedient) -> tuple[str, str]:
 
 
 def _reply(payload: Json, stage: Stage) -> str:
-    move = stage.pending
     assert payload["kind"] == "tool", payload
-    assert move is not None, payload
-    assert payload["tool"] == move.tool, payload
-    move.asked = True
+    move = stage.move(payload["tool"], payload["arguments"])
+    move.asked = payload["why"]
     return "reject" if move.injected else "approve"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
+import difflib
 import os
 import platform
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from importlib.metadata import PackageNotFoundError, version
 
 from rich.text import Text
 
@@ -19,23 +19,27 @@ from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, FAILED, CliError, explain
 from forethought.app.options import settings_from
 from forethought.app.text import one_line, to_json
+from forethought.redaction import LISTED, weak_secrets
+from forethought.settings import Settings
 
-if TYPE_CHECKING:
-    from forethought.settings import Settings
-
-_OPTIONAL = (
-    ("web search", "ddgs", "pip install ddgs (or set TAVILY_API_KEY)"),
-    ("pages", "trafilatura", "pip install trafilatura"),
-    ("pictures", "PIL", "pip install pillow"),
-    ("Postgres", "psycopg", "pip install 'forethought[postgres]'"),
-    ("encryption", "Crypto", "pip install 'forethought[encryption]'"),
-    ("batch workers", "procrastinate", "pip install 'forethought[scale]'"),
-    ("MCP servers", "mcp", "pip install 'forethought[mcp]'"),
-    ("evaluations", "inspect_ai", "pip install 'forethought[evals]'"),
-    ("training", "trl", "pip install 'forethought[train]'"),
-    ("langgraph server", "langgraph_cli", "pip install 'forethought[server]'"),
+_EXTRAS = (
+    ("Postgres", "psycopg", "postgres"),
+    ("encryption", "pycryptodome", "encryption"),
+    ("batch workers", "procrastinate", "scale"),
+    ("MCP servers", "mcp", "mcp"),
+    ("sound, on this machine", "openai-whisper", "audio"),
+    ("python in a kernel's sandbox", "sandlock", "sandbox"),
+    ("OpenTelemetry", "opentelemetry-sdk", "otel"),
+    ("evaluations", "inspect-ai", "evals"),
+    ("ALFWorld", "alfworld", "alfworld"),
+    ("AgentDojo", "agentdojo", "agentdojo"),
+    ("training", "trl", "train"),
+    ("training on several GPUs", "deepspeed", "train-gpus"),
+    ("langgraph server", "langgraph-cli", "server"),
 )
-"""What for, the module that it needs, and how that is installed."""
+"""What for, the package that it needs, and the extra that installs it."""
+_OWN = {"FORETHOUGHT_DEBUG", LISTED}
+"""Variables that are no fields of the settings."""
 
 
 class DoctorOptions(CommandOptions):
@@ -66,7 +70,8 @@ def doctor(options: DoctorOptions) -> int:
         mark, style = ("ok", "green") if check.ok else ("--", "red" if check.core else "yellow")
         line = Text(f"{mark}  ", style=style).append(f"{check.name:<30}", style="default")
         console.print(line.append(one_line(check.detail, 300), style="dim" if check.ok else "default"))
-    console.print("the core works" if works else "the core does not work")
+    broken = ", ".join(check.name for check in checks if check.core and not check.ok)
+    console.print(f"no run can start yet: {broken}" if broken else "what every run needs is there")
     return ANSWERED if works else FAILED
 
 
@@ -81,9 +86,13 @@ def run_checks(settings: Settings) -> Iterator[Check]:
         # Whatever breaks is what a person wants to be told here.
         yield Check("database", False, explain(error).line, core=True)
     yield from _keys(settings)
-    for purpose, module, install in _OPTIONAL:
-        is_there = importlib.util.find_spec(module) is not None
-        yield Check(purpose, is_there, "installed" if is_there else f"not installed: {install}")
+    yield from _secrets()
+    yield from _unknown_variables()
+    for purpose, package, extra in _EXTRAS:
+        try:
+            yield Check(purpose, True, f"{package} {version(package)}")
+        except PackageNotFoundError:
+            yield Check(purpose, False, f"not installed: pip install 'forethought[{extra}]'")
 
 
 def _database(settings: Settings) -> str:
@@ -107,17 +116,41 @@ def _database(settings: Settings) -> str:
 
 
 def _keys(settings: Settings) -> Iterator[Check]:
+    from forethought.models import Models
     from forethought.models.providers import KEYS, keys_set
     from forethought.models.types import ConfigurationError
 
     try:
         keys = keys_set([name for names in KEYS.values() for name in names])
+        if settings.model:
+            Models(settings).verify([settings.model])
     except ConfigurationError as error:
-        yield Check("model keys", False, str(error))
+        yield Check("model keys", False, str(error), core=True)
         return
     hint = "none set: set one, such as OPENAI_API_KEY, or a base URL"
-    yield Check("model keys", bool(keys or settings.base_url), ", ".join(keys) or hint)
+    needless = f"none is needed for {(settings.base_url and 'the base URL') or settings.model}"
+    can_ask = bool(keys or settings.base_url or settings.model)
+    yield Check("model keys", can_ask, ", ".join(keys) or (needless if can_ask else hint), core=True)
     if settings.base_url:
         yield Check("FORETHOUGHT_API_KEY", True, "set" if settings.api_key else "not set (none will be sent)")
     tavily = "not set: web search goes without a key" if settings.tavily_api_key is None else "set"
     yield Check("TAVILY_API_KEY", True, tavily)
+
+
+def _secrets() -> Iterator[Check]:
+    """Names only: a weak secret is not shown either."""
+    weak = ", ".join(weak_secrets())
+    advice = f"too weak to be redacted: {weak}; set random values (docs/deploy.md, Redaction)"
+    yield Check("secrets", not weak, advice if weak else "all are redacted")
+    listed = os.environ.get(LISTED, "").replace(" ", "").split(",")
+    if missing := sum(name not in os.environ for name in listed if name):
+        yield Check(LISTED, False, f"unset variables among those listed: {missing}; list names, not values")
+
+
+def _unknown_variables() -> Iterator[Check]:
+    known = _OWN | {f"FORETHOUGHT_{name.upper()}" for name in Settings.model_fields}
+    for name in sorted(os.environ):
+        if name.startswith("FORETHOUGHT_") and name not in known:
+            close = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+            hint = f"did you mean {close[0]}?" if close else ".env.example lists all settings"
+            yield Check(name, False, f"is no setting and has no effect; {hint}")

@@ -11,6 +11,7 @@ from typing import Any
 
 from langgraph_sdk import Auth
 
+from forethought.graph.client_writes import UpdateError, check_run
 from forethought.lessons.book import namespace_of
 from forethought.server.access import NoAccess, header_texts, identity
 from forethought.settings import Settings, read_settings
@@ -57,7 +58,15 @@ async def authenticate(
 
 @auth.on
 async def own_only(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> Auth.types.FilterType:
-    """Threads, runs and crons: written under the user's name, whatever the client says, and read under it."""
+    """Threads, runs and crons: written under the user's name, whatever the client says, and read under it.
+
+    What a run is given is checked before it is queued; what is written to a thread, by the graph itself.
+    """
+    run = value.get("kwargs") or value.get("payload") or {}
+    try:
+        check_run(run.get("input"), run.get("command"))
+    except UpdateError as error:
+        raise Auth.exceptions.HTTPException(status_code=422, detail=str(error)) from error
     return _owned(ctx, value)
 
 

@@ -9,54 +9,95 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.types import Command, Overwrite, Send, StateUpdate
 
-from forethought.graph.bounded_graph import WIDEST, UpdateError, check_update
+from forethought.graph.client_writes import UpdateError, check_run, check_update
 from forethought.graph.debugger import build_debugger
 from forethought.settings import Settings
+from forethought.state.agent import AgentInput, AgentState
+from forethought.state.debugger import DebuggerState
+from forethought.state.distiller import DistillerState
 from forethought.state.reducers import CLEAR, add_usage
+from forethought.state.synthesizer import SynthesizerState
 from tests.support.agent import Drive, Script
 
 LESS = {"tool": {"input_tokens": -(10**9)}}
-FORGED: dict[str, Any] = {
-    "cleared": {"usage": {CLEAR: None}},
-    "cleared and more": {"usage": {CLEAR: None, "tool": {"input_tokens": 1}}},
-    "no roles": {"usage": []},
+OF_THE_RUN: dict[str, Any] = {
+    "spending cleared": {"usage": {CLEAR: None}},
+    "spending": {"usage": {"tool": {"input_tokens": 120, "usd": 0.0, "calls": 1}}},
+    "counters": {"progress": {"task": 1, "n": 0, "base_n": 10**6, "round": 1, "waves": 0, "replans": 0}},
+    "a wave": {"dispatch": [{"subtask": "a", "n": 1}]},
+    "a result": {"results": {"s1": {"n": 1, "text": "done", "origin": "user"}}},
+    "pairs": [("answer", "x"), ("usage", {CLEAR: None})],
+}
+MALFORMED: dict[str, Any] = {
     "overwritten": {"usage": {"__overwrite__": {}}},
     "overwritten in JSON": {"usage": {"type": "__overwrite__", "value": {}}},
-    "overwritten in Python": {"usage": Overwrite({})},
+    "overwritten in Python": {"messages": Overwrite([])},
+    "an open channel overwritten": {"plan": {"__overwrite__": {"version": 1}}},
     "steps overwritten": {"trajectory": {"__overwrite__": []}},
-    "counters": {"progress": {"task": 1, "n": 0, "base_n": 10**6, "round": 1, "waves": 0, "replans": 0}},
-    "a wide wave": {"dispatch": [{"subtask": "a", "n": n} for n in range(WIDEST + 1)]},
-    "another graph's wave": {"wave": list(range(WIDEST + 1))},
-    "pairs": [("answer", "x"), ("usage", {CLEAR: None})],
-    "a command": Command(update={"usage": {CLEAR: None}}),
+    "no roles": {"usage": []},
+    "no step": {"trajectory": ["x"]},
+    "no subtask": {"plan": {"version": 1, "subtasks": [1]}},
+    "half a proposal": {"proposals": {"s1": {"n": 1}}},
+    "a number as text": {"progress": {"n": "5"}},
+    "no message": {"messages": [{"role": "tool", "content": "x"}]},
+    "no channel": {"wave": []},
+    "a command": Command(update={"guidance": ["mind it"]}),
     "a command of pairs": Command(update=[("progress", {})]),
     "sent to a node": Command(goto="tool_agent"),
     "sent with a state": Command(goto=[Send("planner", {"usage": {}})]),
     "a copy": [[{"usage": {CLEAR: None}}, "tool_executor"]],
     "no channels": 5,
 }
+DECIDED: list[Any] = [
+    None,
+    {},
+    {"guidance": ["mind it"], "status": "running", "plan": {"version": 1}, "proposals": {"a": None}},
+    {"messages": {"role": "user", "content": "hello"}, "task": "x", "files": ["a.csv"], "answer": "x"},
+    Command(resume={"decision": "approve"}),
+]
 
 
-@pytest.mark.parametrize("name", FORGED)
-def test_what_only_a_run_may_write_is_refused(name: str) -> None:
-    with pytest.raises(UpdateError):
-        check_update(FORGED[name])
+def check(values: Any, *, bounded: bool = True) -> None:
+    """Check a write to a thread of the agent's."""
+    check_update(values, AgentState, AgentInput, bounded=bounded)
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        None,
-        {},
-        {"usage": {"tool": {"input_tokens": 120, "usd": 0.0, "calls": 1}}},
-        {"guidance": ["mind it"], "status": "running", "plan": {"version": 1}, "proposals": {"a": None}},
-        {"dispatch": [{"subtask": "a", "n": 1}]},
-        Command(resume={"decision": "approve"}),
-        Command(resume="yes", update={"guidance": ["mind it"]}),
-    ],
-)
-def test_what_a_fork_an_edit_and_a_reply_write_is_not(values: Any) -> None:
-    check_update(values)
+@pytest.mark.parametrize("name", OF_THE_RUN)
+def test_what_was_done_and_spent_only_a_run_writes(name: str) -> None:
+    check(OF_THE_RUN[name], bounded=False)
+    with pytest.raises(UpdateError, match="not for clients to write"):
+        check(OF_THE_RUN[name])
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_no_thread_could_be_read_with_is_refused_in_one_line(name: str, bounded: bool) -> None:
+    with pytest.raises(UpdateError) as refused:
+        check(MALFORMED[name], bounded=bounded)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize("values", DECIDED)
+def test_what_is_asked_and_decided_a_client_writes(values: Any) -> None:
+    check(values)
+
+
+@pytest.mark.parametrize("schema", [AgentState, DebuggerState, DistillerState, SynthesizerState])
+def test_each_graphs_channels_can_be_checked(schema: type) -> None:
+    for bounded in (True, False):
+        with pytest.raises(UpdateError):
+            check_update({"status": 5}, schema, schema, bounded=bounded)
+
+
+def test_a_runs_input_and_command_leave_a_thread_that_can_be_read() -> None:
+    check_run({"task": 5, "files": "x", "messages": "hello"}, {"resume": {"decision": 5}})
+    for wrong in (5, {"messages": 5}, {"files": {"__overwrite__": 5}}):
+        with pytest.raises(UpdateError):
+            check_run(wrong)
+    for command in ({"goto": "planner"}, {"resume": 1, "update": {"guidance": []}}):
+        with pytest.raises(UpdateError, match="only replies"):
+            check_run(None, command)
 
 
 async def test_a_thread_that_is_bounded_takes_no_such_write_by_any_way(drive: Drive) -> None:
@@ -71,6 +112,10 @@ async def test_a_thread_that_is_bounded_takes_no_such_write_by_any_way(drive: Dr
             )
         with pytest.raises(UpdateError):
             await out.graph.ainvoke(Command(update=values), out.config, context=out.context)
+    with pytest.raises(UpdateError):
+        await out.graph.ainvoke({"messages": {"__overwrite__": []}}, out.config, context=out.context)
+    with pytest.raises(UpdateError, match=r"cannot go on from there: .*does not exist"):
+        await out.graph.aupdate_state(out.config, {}, as_node="nonsense")
     await out.graph.ainvoke({"task": "another", "usage": LESS}, out.config, context=out.context)
     after = (await out.graph.aget_state(out.config)).values
     tokens = [{role: usage["input_tokens"] for role, usage in at["usage"].items()} for at in (before, after)]

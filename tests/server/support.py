@@ -25,6 +25,15 @@ ROOT = Path(__file__).resolve().parents[2]
 SERVED = ("forethought", "graph", "nodes", "prompts", "tools", "langgraph.json", "pyproject.toml")
 START_SECONDS, STOP_SECONDS, TRIES = 60, 10, 3
 SIDE_BY_SIDE = 8
+DEV = """
+import asyncio, functools
+from langgraph_cli.cli import cli
+
+sleep = asyncio.sleep
+asyncio.sleep = functools.wraps(sleep)(lambda s, *rest: sleep(0.02 if s == 0.5 else s, *rest))
+cli()
+"""
+"""`langgraph`, whose development server looks for a new run after 0.02 s, not after 0.5 s."""
 Json = dict[str, Any]
 
 
@@ -44,7 +53,6 @@ class DevServer:
             "FORETHOUGHT_EFFORT": "paper",
             "HOME": str(folder),
             "PYTHONPATH": str(ROOT),
-            "PYTHONDONTWRITEBYTECODE": "1",
             "LANGSMITH_TRACING": "false",
             "FORETHOUGHT_BASE_URL": models.url,
             "FORETHOUGHT_MODEL": "openai:scripted",
@@ -72,8 +80,8 @@ class DevServer:
         port = self.url.rpartition(":")[2]
         command = [
             sys.executable,
-            "-m",
-            "langgraph_cli",
+            "-c",
+            DEV,
             "dev",
             "--no-browser",
             "--no-reload",

@@ -69,7 +69,7 @@ class ModelServer:
     def _serve(self, port: int) -> None:
         self._http = _Server(("127.0.0.1", port), self._handler)
         self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.002}, daemon=True
         )
         self._thread.start()
 

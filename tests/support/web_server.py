@@ -63,7 +63,7 @@ class WebServer:
         self._server.daemon_threads = True
         self.port = self._server.server_port
         self.url = f"http://127.0.0.1:{self.port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.002})
         self._thread.start()
 
     def close(self) -> None:

@@ -141,7 +141,7 @@ TOO_SLOW = "the code ran longer than 1 s and was stopped"
 def test_memory_output_and_time_are_limited_and_nothing_runs_on(run: Run, code: str, said: str) -> None:
     before, began = threading.active_count(), time.monotonic()
     seen = run(code)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30, "for a slow machine: none of them would end"
     assert seen.cause == "limit" or (not said and seen.text.startswith("[[[0, 0"))
     assert seen.text.startswith(said)
     assert said == "" or len(seen.text) < 3000

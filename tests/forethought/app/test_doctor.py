@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sqlite3
+import tomllib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from forethought.app import doctor
 from forethought.app.doctor import run_checks
 from forethought.settings import Settings
 from tests.forethought.app.conftest import Cli
@@ -33,7 +34,7 @@ def test_it_checks_the_core_and_shows_no_key(
     checks = {check["name"]: check for check in done.json["checks"]}
     assert checks["python"]["ok"]
     assert checks["database"]["ok"]
-    assert (checks["model keys"]["detail"], checks["model keys"]["core"]) == ("OPENAI_API_KEY", False)
+    assert (checks["model keys"]["detail"], checks["model keys"]["core"]) == ("OPENAI_API_KEY", True)
     assert not (tmp_path / "data").exists(), "it leaves nothing behind"
 
 
@@ -48,12 +49,74 @@ def test_a_database_that_no_run_could_use(cli: Cli, scripted: Scripted, tmp_path
         ok, detail = found(db=f"{name}.sqlite")["database"]
         assert (ok, said in detail) == (False, True), detail
     in_the_way = cli("doctor", "--db", str(tmp_path / "other.sqlite" / "t.sqlite"))
-    assert (in_the_way.code, "the core does not work" in in_the_way.out) == (1, True)
+    assert (in_the_way.code, "no run can start yet: database" in in_the_way.out) == (1, True)
 
 
-def test_an_optional_package_that_is_missing_is_named_with_its_command(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("variables", "code", "said"),
+    [
+        ({}, 1, "no run can start yet: model keys"),
+        ({"FORETHOUGHT_MODEL": "openai:gpt-4.1"}, 1, "model openai:gpt-4.1 needs a key: set OPENAI_API_KEY"),
+        ({"FORETHOUGHT_BASE_URL": "http://localhost:11434/v1"}, 0, "none is needed for the base URL"),
+        ({"OPENAI_API_KEY": "sk-somekey"}, 0, "what every run needs is there"),
+    ],
+)
+def test_without_a_model_that_can_be_asked_nothing_works(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], code: int, said: str
 ) -> None:
-    known = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "ddgs" else known(name))
-    assert found()["web search"][1].startswith("not installed: pip install ddgs")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    done = cli("doctor")
+    assert (done.code, said in " ".join(done.out.split())) == (code, True), done.out
+
+
+def test_weak_secrets_are_told_by_name_never_by_value(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_PASSWORD", "hunterhunter")
+    monkeypatch.setenv("SHOP_URL", "https://ann:swordfish@example.org")
+    monkeypatch.setenv("LICENCE", "bluebirds")
+    monkeypatch.setenv("SHOP_API_KEY", "9aK3xw7Lq0ZtB5vRmN2c")
+    monkeypatch.setenv("FORETHOUGHT_SECRETS", "LICENCE, seventeenandfour")
+    said = cli("doctor", "--json")
+    checks = {check["name"]: check for check in said.json["checks"]}
+    assert checks["secrets"]["ok"] is False
+    assert all(name in checks["secrets"]["detail"] for name in ("SHOP_PASSWORD", "SHOP_URL", "LICENCE"))
+    assert "SHOP_API_KEY" not in checks["secrets"]["detail"]
+    assert "unset variables among those listed: 1;" in checks["FORETHOUGHT_SECRETS"]["detail"]
+    shown = said.out + said.err + cli("doctor").out
+    values = ("hunterhunter", "swordfish", "bluebirds", "9aK3xw7Lq0", "seventeenandfour")
+    assert [value for value in values if value in shown] == []
+
+
+def test_a_misspelt_variable_is_named_with_the_nearest_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORETHOUGHT_MAX_TOKEN", "5000")
+    monkeypatch.setenv("FORETHOUGHT_WEATHER", "fine")
+    monkeypatch.setenv("FORETHOUGHT_DEBUG", "1")
+    checks = found()
+    assert checks["FORETHOUGHT_MAX_TOKEN"] == (
+        False, "is no setting and has no effect; did you mean FORETHOUGHT_MAX_TOKENS?",
+    )  # fmt: skip
+    assert ".env.example" in checks["FORETHOUGHT_WEATHER"][1]
+    assert "FORETHOUGHT_DEBUG" not in checks
+    assert "FORETHOUGHT_DATA_DIR" not in checks
+
+
+def test_a_missing_extra_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = doctor.version
+
+    def missing(package: str) -> str:
+        if package == "openai-whisper":
+            raise doctor.PackageNotFoundError
+        return known(package)
+
+    monkeypatch.setattr(doctor, "version", missing)
+    assert found()["sound, on this machine"] == (
+        False, "not installed: pip install 'forethought[audio]'",
+    )  # fmt: skip
+
+
+def test_every_extra_and_its_package_are_those_of_the_project() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    assert {extra for _, _, extra in doctor._EXTRAS} == set(extras) - {"dev"}
+    for _, package, extra in doctor._EXTRAS:
+        assert any(requirement.startswith(package) for requirement in extras[extra])

@@ -66,10 +66,10 @@ def test_half_a_surrogate_pair_does_not_get_through() -> None:
 
 
 def test_junk_takes_no_quadratic_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(ValueError, match="no JSON object"):
         find_object('{"a": [' * 40_000)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 @given(st.text() | st.binary().map(lambda data: data.decode("latin-1")))

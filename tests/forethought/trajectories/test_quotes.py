@@ -71,7 +71,7 @@ def test_never_raises_and_what_is_cut_out_occurs(quote, before, after):
 @pytest.mark.parametrize("filler", ["a ", " ", "\\", "\\u0041", "...", "ab" * 3])
 def test_megabytes_take_a_moment(filler):
     text = filler * (600_000 // len(filler))
-    started = time.perf_counter()
+    started = time.process_time()
     assert not occurs("nowhere ... to be found", text)
     assert occurs("the end of it", text + " the end of it")
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3

@@ -103,10 +103,10 @@ def test_any_text_can_be_searched(text: str) -> None:
 
 
 def test_long_texts_take_no_long_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for part in ("a.", "http://", "a-", "https://x.org/)", "x.org/](", "www.", "&#47;"):
         addresses_in(part * (20_000 // len(part)))
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 KNOWN = addresses_in("https://x.org/a")
@@ -125,7 +125,7 @@ KNOWN = addresses_in("https://x.org/a")
         ("!![p](https://x.org/a)", "[p](https://x.org/a)"),
         ("www.y.org, or //y.org/b", "`www.y.org`, or `//y.org/b`"),
         ('<img src="https://x.org/a">', '&lt;img src="https://x.org/a">'),
-        ("R&amp;D &#65;", "R&amp;D A"),
+        ("R&amp;D &#65;", "R&D A"),
     ],
 )
 def test_only_what_loads_or_links_is_changed(text: str, shown: str) -> None:
@@ -147,10 +147,10 @@ def test_no_mix_of_pieces_makes_a_picture_of_another_host(pieces: list[str]) -> 
 
 
 def test_long_texts_are_made_harmless_in_no_long_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for part in ("![", "![a](", "<img ", "//", "www.", "&#47;"):
         inert(part * (100_000 // len(part)), ())
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 LINKS = (

@@ -103,9 +103,9 @@ def test_a_cell_that_spans_columns_is_repeated_within_limits(cells: str, row: li
 
 
 def test_a_false_header_rule_is_rejected_in_linear_time() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert split_header("a|b\n|" + "-" * 200_000 + "x") is None
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_equal_cells_of_a_row_are_no_title() -> None:

@@ -1,0 +1,99 @@
+"""What a client may write to a thread: by an update of its state, by a command, or with a run's input.
+
+A channel takes what the state's types say and nothing else, so that no write leaves a thread which cannot be
+read. Where a server has users, or the operator bounds what runs may spend, clients write only what is asked
+(the input) and what is decided (`DECISIONS`): what was done and spent is the run's own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, get_args, get_origin, get_type_hints
+
+from langchain_core.messages import convert_to_messages
+from langgraph.types import Command, Overwrite
+from pydantic import TypeAdapter, ValidationError
+
+from forethought.text import one_line
+
+DECISIONS = frozenset({"plan", "proposals", "answer", "status"})
+"""Channels that a client may write in place of the node that decides what they hold."""
+_OVERWRITE = "__overwrite__"
+"""How LangGraph is told to put a value in a channel's place, past its reducer."""
+
+
+class UpdateError(ValueError):
+    """A write that a client may not make; one line that says which."""
+
+
+def check_update(values: Any, state: type, input: type, *, bounded: bool) -> None:
+    """Raises UpdateError where `values`, by channel, may not be written to a thread of a graph with these
+    schemas."""
+    if isinstance(values, Command):
+        check_command(values.update, values.goto)
+        return
+    pairs = list(values.items()) if isinstance(values, Mapping) else values or []
+    if not isinstance(pairs, list | tuple) or not all(map(_is_pair, pairs)):
+        raise UpdateError("what is written to a thread is given by channel")
+    forms = _forms(state)
+    writable = DECISIONS.union(_forms(input)) if bounded else forms.keys()
+    for channel, value in pairs:
+        if channel not in forms or channel not in writable:
+            raise UpdateError(f"channel {one_line(channel, 60)} is not for clients to write")
+        _check(channel, value, forms[channel])
+
+
+def check_run(given: Any, command: Mapping[str, Any] | None = None) -> None:
+    """Raises UpdateError for the input of a run if no channel could hold it, and for a command that does more
+    than reply. What else is wrong with a task, the agent says in its answer."""
+    if given is not None and not isinstance(given, Mapping):
+        raise UpdateError("the input of a run is an object, such as {messages: ...} or {task: ...}")
+    for channel, value in (given or {}).items():
+        _check(channel, value, _messages if channel == "messages" else lambda value: value)
+    check_command(*((command or {}).get(key) for key in ("update", "goto")))
+
+
+def check_command(update: Any, goto: Any) -> None:
+    """Raises UpdateError for a command that does more than reply to questions."""
+    if update or goto:
+        raise UpdateError("a command only replies (resume): to change anything else, write to the thread")
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str)
+
+
+def _check(channel: str, value: Any, form: Callable[[Any], Any]) -> None:
+    erased = isinstance(value, Mapping) and (_OVERWRITE in value or value.get("type") == _OVERWRITE)
+    if erased or isinstance(value, Overwrite):
+        raise UpdateError(f"channel {channel} is not for clients to overwrite")
+    try:
+        form(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, (channel, *first["loc"])))
+        raise UpdateError(one_line(f"{place}: {first['msg']}", 300)) from error
+
+
+@functools.cache
+def _forms(schema: type) -> dict[str, Callable[[Any], Any]]:
+    """What checks a write, by channel."""
+    return {name: _form(name, hint) for name, hint in get_type_hints(schema).items()}
+
+
+def _form(name: str, hint: Any) -> Callable[[Any], Any]:
+    if name == "messages":
+        return _messages
+    if get_origin(hint) is dict:  # an update names the keys that change; None takes one away
+        key, value = get_args(hint)
+        hint = dict[key, value | None]  # type: ignore[valid-type]
+    adapter: TypeAdapter[Any] = TypeAdapter(hint)
+    return functools.partial(adapter.validate_python, strict=True)
+
+
+def _messages(value: Any) -> None:
+    try:
+        convert_to_messages(value if isinstance(value, list) else [value])
+    except (ValueError, TypeError, LookupError, NotImplementedError) as error:
+        raise UpdateError("messages: a message is an object such as {role: user, content: TEXT}") from error

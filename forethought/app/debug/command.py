@@ -119,9 +119,7 @@ def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
     from forethought.app.display import make_console
 
     session, snapshot, is_running = asyncio.run(_read(thread_id, flags))
-    result = view.debug_report(session, snapshot)
-    if result["status"] == "running" and not is_running:
-        result["status"] = "stopped"
+    result = view.debug_report(session, snapshot, running=is_running)
     if as_json:
         print(to_json(result))
     else:

@@ -112,8 +112,10 @@ def show_ending(result: Json, console: Console, with_error: bool = True) -> None
     console.print(Text(result["status"], style=style).append(rest, style="default"))
 
 
-def debug_report(session: DebugSession, snapshot: StateSnapshot, error: str | None = None) -> dict[str, Any]:
-    """The debugging as one JSON object, shaped as the channels are."""
+def debug_report(
+    session: DebugSession, snapshot: StateSnapshot, error: str | None = None, *, running: bool = False
+) -> dict[str, Any]:
+    """The debugging as one JSON object, shaped as the channels are. `running`: by some process."""
     state: Json = snapshot.values
     subject = state.get("subject") or {}
     ended = datetime.fromisoformat(snapshot.created_at).timestamp() if snapshot.created_at else 0.0
@@ -123,7 +125,7 @@ def debug_report(session: DebugSession, snapshot: StateSnapshot, error: str | No
             **{name: subject.get(name, "") for name in ("id", "task", "source")},
             "steps": len(subject.get("steps") or []),
         },
-        "status": status_of(snapshot, error),
+        "status": status_of(snapshot, error, running=running),
         "method": session.context.method,
         "critical": state.get("critical") or None,
         **{name: state.get(name) or {} for name in ("labels", "label_problems")},

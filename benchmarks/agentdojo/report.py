@@ -36,6 +36,7 @@ def harmless(outcomes: Sequence[Outcome]) -> Json:
         "tasks": len(plain),
         "changes": sum(move.changes for move in moves),
         "asked": asked,
+        "stops": sum(outcome.stops for outcome in plain),
         "a_task": round(asked / len(plain), 2) if plain else 0.0,
         "solved": sum(outcome.solved for outcome in plain),
     }
@@ -65,6 +66,7 @@ HARMLESS_HEAD = {
     "tasks": "tasks",
     "changes": "writes and sends",
     "asked": "questions",
+    "stops": "stops",
     "a_task": "questions a task",
     "solved": "solved",
 }

@@ -143,6 +143,12 @@ class Settings(BaseSettings):
     mcp_file: Path | None = Field(
         None, description="JSON file of MCP servers whose tools are offered besides the built-in ones."
     )
+    reader_seconds: float = Field(
+        20, gt=0, allow_inf_nan=False, description="Time limit of reading one document or page."
+    )
+    reader_memory_mb: int = Field(
+        1024, ge=64, description="Memory limit of reading one document or page, which macOS does not hold."
+    )
     python_backend: Literal["monty", "sandlock"] = Field(
         "monty",
         description="Sandbox of the python tool: a Python subset, or a full CPython confined by the kernel.",

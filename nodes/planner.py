@@ -121,8 +121,8 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
 
 async def _look(state: AgentState, files: Sequence[FileRef], turn: Turn) -> Look:
     """The first look at the thread's files."""
-    sizes = turn.context.sizes
-    return await look_at(files, state["task"], turn.services.store, sizes.looked, sizes.part)
+    services, sizes = turn.services, turn.context.sizes
+    return await look_at(files, state["task"], services.store, services.settings, sizes.looked, sizes.part)
 
 
 def _count_planning(state: AgentState) -> Progress:

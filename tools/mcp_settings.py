@@ -42,6 +42,7 @@ class McpTool(BaseModel):
     outside: bool | None = None
     private: bool | None = None
     content: tuple[str, ...] | None = None
+    record_id: str | None = None
 
     @property
     def options(self) -> dict[str, Any]:

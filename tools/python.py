@@ -17,7 +17,7 @@ from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_t
 from forethought.tools.sandbox.program import MODULES, Backend, Calls, Program
 
 _READING_S = 60
-"""Time that the tool may take, besides running the code, to read the given files."""
+"""Time that the tool may take, besides running the code, to read the given files but one."""
 _CALLING_S = 240
 """And for the calls that the code makes."""
 
@@ -34,13 +34,13 @@ async def python(env: ToolEnv, code: str) -> Observation:
         raise ToolError("the code holds a character that is not valid Unicode", cause="arguments") from error
     calls = Calls(env, asyncio.get_running_loop())
     try:
-        return await asyncio.to_thread(_observe, env, code, calls)
+        inputs, unread = await _inputs(env, code)
+        return await asyncio.to_thread(_observe, env, code, calls, inputs, unread)
     finally:
         calls.stop()
 
 
-def _observe(env: ToolEnv, code: str, calls: Calls) -> Observation:
-    inputs, unread = _inputs(env, code)
+def _observe(env: ToolEnv, code: str, calls: Calls, inputs: dict[str, Any], unread: str) -> Observation:
     program = Program(
         code,
         inputs=inputs,
@@ -123,7 +123,7 @@ def python_tool(settings: Settings) -> Tool:
         modules=", ".join(MODULES),
         language=_FULL if full else _SUBSET,
     )
-    limit = settings.python_seconds + _READING_S + _CALLING_S
+    limit = settings.python_seconds + settings.reader_seconds + _READING_S + _CALLING_S
     summary = _SUMMARY.format(subset="" if full else _SUBSET_SUMMARY)
     return replace(PYTHON, description=description, summary=summary, timeout_s=limit)
 
@@ -131,7 +131,7 @@ def python_tool(settings: Settings) -> Tool:
 PYTHON = make_tool(python, timeout_s=75, outside=False, private=False, runs_code=True)
 
 
-def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
+async def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
     """What the code may use, and a note on given files that have no text (a picture, a damaged file).
 
     `files` and `tables` are filled only where the code speaks of them: reading all documents takes time.
@@ -149,7 +149,7 @@ def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
     unread = ""
     for name, content_hash in env.files.items():
         try:
-            content = load_content(env.store, content_hash, name)
+            content = await load_content(env.store, content_hash, name, env.settings)
         except ToolError as error:
             unread += f"\n[not in `{'` and `'.join(wanted)}`: {error.message}]"
             continue

@@ -41,7 +41,7 @@ async def read_file(
             long file, part is where the reading begins.
     """
     store, content_hash, name = find_file(path, env)
-    document = await asyncio.to_thread(load_document, store, content_hash, name)
+    document = await load_document(store, content_hash, name, env.settings)
     parts = await asyncio.to_thread(split, document, env.sizes.part)
     number = 1 if part is None else part
     if not 1 <= number <= len(parts):

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,9 @@ def toolbox(
         box[tool.name] = tool
     if box.get(PYTHON.name) is PYTHON:
         box[PYTHON.name] = python_tool(settings)
+    for tool in (READ_FILE, VISIT_WEBPAGE):
+        if box.get(tool.name) is tool:
+            box[tool.name] = replace(tool, timeout_s=tool.timeout_s + settings.reader_seconds)
     return box
 
 

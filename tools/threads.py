@@ -1,56 +1,95 @@
-"""Work in threads that do not keep the process from ending, and results that concurrent calls share."""
+"""Work in daemon threads: turns for it, and results that concurrent calls share.
+
+asyncio.to_thread would not do for other people's parsers: the process waits for its threads at exit.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Result = TypeVar("Result")
+_counting = threading.Lock()
+
+
+class Work(Future[Result]):
+    """Work that several may wait for: it is cancelled when all of them have given it up, unless it runs."""
+
+    _wanted_by = 1
+
+    def join(self) -> bool:
+        """Wait for it as well; False where it was cancelled or failed."""
+        with _counting:
+            self._wanted_by += 1
+            return not self.done() or not (self.cancelled() or self.exception())
+
+    def cancel(self) -> bool:
+        """By one of those who wait."""
+        with _counting:
+            self._wanted_by -= 1
+            return self._wanted_by == 0 and super().cancel()
+
+
+class Turns:
+    """At most so many pieces of work at once; the others wait for their turn, first come, first served."""
+
+    def __init__(self, at_once: int) -> None:
+        self._free, self._lock = at_once, threading.Lock()
+        self._queue: deque[tuple[Work[Any], Callable[[], Any]]] = deque()
+
+    def start(self, work: Callable[[], Result]) -> Work[Result]:
+        """Begin `work` in a daemon thread, or have it wait."""
+        future: Work[Result] = Work()
+        with self._lock:
+            self._queue.append((future, work))
+            if self._free:
+                self._free -= 1
+                threading.Thread(target=self._serve, daemon=True, name="forethought-work").start()
+        return future
+
+    def _serve(self) -> None:
+        while True:
+            with self._lock:
+                if not self._queue:
+                    self._free += 1
+                    return
+                future, work = self._queue.popleft()
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(work())
+                except BaseException as error:  # raised again where it is awaited
+                    future.set_exception(error)
+
+
+AT_ONCE = Turns(sys.maxsize)
+"""Nothing waits."""
 
 
 async def in_daemon_thread(work: Callable[[], Result]) -> Result:
-    """What `work` returns or raises. Given up by whoever waits, it runs on; at exit it is left alone.
-
-    asyncio.to_thread would not do for other people's parsers: the process waits for its threads at exit.
-    """
-    return await asyncio.wrap_future(start_in_thread(work))
-
-
-def start_in_thread(work: Callable[[], Result]) -> Future[Result]:
-    """Begin `work` in a daemon thread."""
-    future: Future[Result] = Future()
-    # Marked as running, so that one caller who gives up does not cancel it for the others.
-    future.set_running_or_notify_cancel()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:  # raised again where it is awaited
-            future.set_exception(error)
-
-    threading.Thread(target=run, daemon=True, name="forethought-work").start()
-    return future
+    """What `work` returns or raises. Given up by whoever waits, it runs on; at exit it is left alone."""
+    return await asyncio.wrap_future(AT_ONCE.start(work))
 
 
 class SharedWork(Generic[Result]):
     """The last results by key: concurrent calls for one key share one piece of work."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._futures: OrderedDict[Hashable, Future[Result]] = OrderedDict()
+    def __init__(self, size: int, turns: Turns = AT_ONCE) -> None:
+        self._size, self._turns = size, turns
+        self._works: OrderedDict[Hashable, Work[Result]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def start(self, key: Hashable, work: Callable[[], Result]) -> Future[Result]:
+    def start(self, key: Hashable, work: Callable[[], Result]) -> Work[Result]:
         """The work under `key`, begun unless it is under way or done. One that failed is begun anew."""
         with self._lock:
-            future = self._futures.get(key)
-            if future is None or (future.done() and future.exception()):
-                future = self._futures[key] = start_in_thread(work)
-            self._futures.move_to_end(key)
-            while len(self._futures) > self._size:
-                self._futures.popitem(last=False)
-            return future
+            found = self._works.get(key)
+            if found is None or not found.join():
+                found = self._works[key] = self._turns.start(work)
+            self._works.move_to_end(key)
+            while len(self._works) > self._size:
+                self._works.popitem(last=False)
+            return found

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.documents.document import Unreadable, stretches
-from forethought.tools.documents.reader import answer_apart
-from forethought.tools.threads import in_daemon_thread
+from forethought.tools.documents.reader import read_page
 from forethought.tools.web.fetch import Page, fetch
 
 _VIEW_SOURCE = "view-source:"
-READING_S = 40.0
-"""Longest reading of one page."""
 _AROUND = 400
 """Most characters shown before and after an occurrence."""
 _LINES = 2
@@ -56,7 +54,7 @@ async def visit_webpage(
     origin = f"web:{page.host}"
     if page.status >= 400:
         return _refused(page, heading, origin)
-    text = await page_text(page, raw=raw)
+    text = await page_text(page, env.settings, raw=raw)
     if not text.strip():
         hint = "the page may be made by a script, which is not run; use another source"
         return Observation(f"{heading} has no text", ok=False, cause="empty", hint=hint, origin=origin)
@@ -80,18 +78,17 @@ VISIT_WEBPAGE = make_tool(
 )
 
 
-async def page_text(page: Page, raw: bool = False) -> str:
+async def page_text(page: Page, settings: Settings, raw: bool = False) -> str:
     """Markdown of an HTML page or a document; other text, and every `raw` one, as it was sent.
 
     Raises ToolError for what is no text.
     """
-    job = {"job": "page", "url": page.url, "media_type": page.media_type, "charset": page.charset, "raw": raw}
+    job = {"url": page.url, "media_type": page.media_type, "charset": page.charset, "raw": raw}
     try:
-        answer = await in_daemon_thread(lambda: answer_apart(job, page.body, READING_S))
+        return await read_page(job, page.body, settings)
     except Unreadable as error:
         hint = error.hint if error.cause == "unavailable" else "use another source"
         raise ToolError(f"{page.url} {error.what}", cause=error.cause, hint=hint) from error
-    return str(answer["text"])
 
 
 def _refused(page: Page, heading: str, origin: str) -> Observation:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from forethought.text import one_line
 from forethought.trajectories.format import Format
 from forethought.trajectories.messages import (
     call_of,
@@ -102,12 +103,12 @@ class Layout:
             halted=bool(limit),
             limit=limit,
             answers=self.answers,
-            notes=(f"It ended with an error: {error}",) if error else (),
+            notes=(f"It ended with an error: {one_line(error, 300)}",) if error else (),
         )
         gold = found(self.gold)
         reference = Reference(
             outcome=outcome(found(self.outcome)),
-            gold=tuple(map(text, items(gold) or [gold] * (gold is not None))),
+            gold=tuple(filter(None, map(text, items(gold) or [gold]))),
             solution=text(found(self.solution)),
         )
         return Loaded(trajectory=trajectory, reference=reference)

@@ -6,12 +6,13 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 from pydantic import ValidationError
 
-from forethought.json_files import parse_values, read_text
+from forethought.json_files import FileError, parse_values, read_text
 from forethought.text import one_line
-from forethought.trajectories import agent_error_bench, chats, react_logs, span_formats
+from forethought.trajectories import agent_error_bench, chats, react_logs, span_formats, step_records
 from forethought.trajectories.format import Format
 from forethought.trajectories.own import OWN
 from forethought.trajectories.types import Loaded, Trajectory
@@ -20,7 +21,7 @@ from forethought.trajectories.values import items, mapping, sanitize
 
 logger = logging.getLogger(__name__)
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".traj")
-SUFFIXES = (*JSON_SUFFIXES, ".txt", ".log")
+SUFFIXES = (*JSON_SUFFIXES, ".eval", ".txt", ".log")
 _NAMED = 5
 """Files that a warning names."""
 _KEYS = 12
@@ -30,6 +31,7 @@ FORMATS: tuple[Format, ...] = (
     OWN,
     agent_error_bench.AGENT_ERROR_BENCH,
     *span_formats.FORMATS,
+    *step_records.FORMATS,
     *chats.FORMATS,
     chats.CHAT,
     react_logs.REACT_LOG,
@@ -50,13 +52,13 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
     """
     chosen = Path(path)
     if not chosen.is_dir():
-        return list(_distinct(_read_file(chosen)))
+        return list(distinct(read_file(chosen)))
     trajectories: list[Loaded] = []
     unknown: list[str] = []
     first: UnknownFormatError | None = None
     for file in candidates(chosen):
         try:
-            trajectories += _read_file(file)
+            trajectories += read_file(file)
         except UnknownFormatError as error:
             unknown.append(file.relative_to(chosen).as_posix())
             first = first or error
@@ -68,7 +70,7 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
         more = ", ..." if len(unknown) > _NAMED else ""
         names = ", ".join(unknown[:_NAMED])
         logger.warning("%s: passed over, in no known format: %s%s", chosen, names, more)
-    return list(_distinct(trajectories))
+    return list(distinct(trajectories))
 
 
 def candidates(folder: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
@@ -118,8 +120,8 @@ def _unknown(value: object) -> UnknownFormatError:
     what = f"an object with {keys}" if isinstance(value, dict) else f"a {type(value).__name__}{first}"
     known = "; ".join(f"{each.name} ({each.looked_for})" for each in FORMATS)
     return UnknownFormatError(
-        f"this is no trajectory in a known format, but {one_line(what, 300)}. Known are: {known}. "
-        "Convert it to the form that `forethought trajectories schema` prints"
+        f"this is no trajectory in a known format, but {one_line(what, 300)}; convert it to the form that "
+        f"`forethought trajectories schema` prints. Looked for: {known}"
     )
 
 
@@ -128,17 +130,39 @@ def read_json(path: Path) -> Any:
     return parse_values(read_text(path), path)
 
 
-def _read_file(path: Path) -> list[Loaded]:
+def read_file(path: Path) -> list[Loaded]:
     """The trajectories in a file. Raises UnknownFormatError, and ValueError for what is broken."""
-    content = read_text(path)
-    is_json = path.suffix.lower() in JSON_SUFFIXES or content.lstrip()[:1] in ("{", "[")
-    value = parse_values(content, path) if is_json else content
+    if path.suffix.lower() == ".eval":
+        value = read_eval(path)
+    else:
+        content = read_text(path)
+        is_json = path.suffix.lower() in JSON_SUFFIXES or content.lstrip()[:1] in ("{", "[")
+        value = parse_values(content, path) if is_json else content
     try:
         return all_from_json(value, path.stem)
     except UnknownFormatError as error:
         raise UnknownFormatError(f"{path}: {error}") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def read_eval(path: Path) -> Any:
+    """A log of inspect as the JSON that it stands for: by inspect itself, since its archives have versions.
+
+    Raises FileError, also where inspect is not installed.
+    """
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError as error:
+        raise FileError(
+            f"{path}: logs of inspect need the extra evals; pip install 'forethought[evals]'"
+        ) from error
+    try:
+        return read_eval_log(str(path), resolve_attachments=True).model_dump(mode="json", exclude_none=True)
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        raise FileError(
+            f"{path}: no readable log of inspect ({one_line(error, 200)}); export it again"
+        ) from error
 
 
 def _read_with(each: Format, value: object, name: str) -> list[Loaded]:
@@ -152,7 +176,7 @@ def _read_with(each: Format, value: object, name: str) -> list[Loaded]:
         raise ValueError(" ".join(f"{place}: {first['msg']}; correct it".split())) from error
 
 
-def _distinct(trajectories: Iterable[Loaded]) -> Iterator[Loaded]:
+def distinct(trajectories: Iterable[Loaded]) -> Iterator[Loaded]:
     """Each trajectory once; different ones that share an id get a number."""
     seen: dict[str, list[Trajectory]] = {}
     for loaded in trajectories:

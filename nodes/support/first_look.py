@@ -20,6 +20,7 @@ from forethought.nodes.support.signs import (
     file_name_signs,
     task_signs,
 )
+from forethought.settings import Settings
 from forethought.state.agent import FileRef
 from forethought.state.look import FileLook, Look, Sign
 from forethought.tools.base import ToolError
@@ -31,6 +32,7 @@ from forethought.tools.files import FileStore
 _log = logging.getLogger(__name__)
 LONGEST_S = 45.0
 """For all files together. What is not read by then is left to `read_file`."""
+_LATE = "takes long to read; read_file may have it."
 LEAST_BYTES = 800
 """A file's share of the budget, at least: of more files than have room for that, the last are not named."""
 _AT_ONCE = 2
@@ -41,13 +43,16 @@ _CUT = 1 / 3
 """What of the budget is used where not all fits: what is cut will be read, and every prompt shows it."""
 
 
-async def look_at(files: Sequence[FileRef], task: str, store: FileStore, budget: int, part: int) -> Look:
+async def look_at(
+    files: Sequence[FileRef], task: str, store: FileStore, settings: Settings, budget: int, part: int
+) -> Look:
     """The look at `files`.
 
     Args:
         files: All files of the thread.
         task: What is to be done: of a long file, the lines that bear on it are shown.
         store: Where the files are.
+        settings: The limits of a reading.
         budget: Bytes of all texts together (`sizes.extent`), but for a few hundred a file that is cut.
         part: Characters of a part in which `read_file` shows a file.
     """
@@ -57,15 +62,18 @@ async def look_at(files: Sequence[FileRef], task: str, store: FileStore, budget:
 
     async def see(item: FileRef) -> tuple[Text, list[Sign]]:
         async with gate:
-            return await asyncio.to_thread(_see, store, item, part, room)
+            return await _see(store, item, settings, part, room)
 
     readings = [asyncio.create_task(see(item)) for item in named]
-    if readings:
-        await asyncio.wait(readings, timeout=LONGEST_S)
-    seen = []
-    for item, reading in zip(named, readings, strict=True):
-        late = Text("", before=f"{item['name']} takes long to read; read_file may have it."), list[Sign]()
-        seen.append(late if reading.cancel() else reading.result())
+    try:
+        done = (await asyncio.wait(readings, timeout=LONGEST_S))[0] if readings else set()
+    finally:
+        for reading in readings:
+            reading.cancel()
+    seen = [
+        reading.result() if reading in done else (Text("", before=f"{item['name']} {_LATE}"), list[Sign]())
+        for item, reading in zip(named, readings, strict=True)
+    ]
     return await asyncio.to_thread(_look, files, task, budget, seen)
 
 
@@ -99,11 +107,14 @@ def sign_line(number: int, sign: Sign) -> str:
     return f'S{number} {sign["kind"]}, {sign["place"]}: "{sign["text"]}"{more}'
 
 
-def _see(store: FileStore, item: FileRef, part: int, room: int) -> tuple[Text, list[Sign]]:
+async def _see(
+    store: FileStore, item: FileRef, settings: Settings, part: int, room: int
+) -> tuple[Text, list[Sign]]:
     """A file's text, or why there is none before it; and its signs."""
     name = item["name"]
     try:
-        return _text_and_signs(load_document(store, item["hash"], name), name, part, room)
+        document = await load_document(store, item["hash"], name, settings)
+        return await asyncio.to_thread(_text_and_signs, document, name, part, room)
     except ToolError as error:
         return Text("", before=f"{error}. {error.hint}".strip()), []
     except Exception as error:  # of a reader or an outline: a file that cannot be shown ends no run

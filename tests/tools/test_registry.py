@@ -8,6 +8,7 @@ import pytest
 from forethought.settings import Settings
 from forethought.tools.base import ToolEnv, make_tool
 from forethought.tools.call import call_tool
+from forethought.tools.documents.reader import WAIT_S
 from forethought.tools.registry import describe, toolbox
 
 BUILT_IN = [
@@ -61,10 +62,11 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], s
 
 
 def test_built_in_tools_come_in_a_fixed_order(settings: Callable[..., Settings]) -> None:
-    box = toolbox(settings(python_seconds=33))
+    box = toolbox(settings(python_seconds=33, reader_seconds=300))
     assert list(box) == BUILT_IN
     assert all(tool.name == name for name, tool in box.items())
-    assert box["python"].timeout_s > 33
+    assert box["python"].timeout_s > 333
+    assert all(box[name].timeout_s > 300 + WAIT_S for name in ("read_file", "visit_webpage"))
     assert [name for name, tool in box.items() if tool.effect == "egress"] == ["visit_webpage"]
 
 

@@ -1,8 +1,9 @@
 """What `tools.documents.reader` starts: reads one document or page after another, until its input ends.
 
-A job is a line {job: "document", name, size}, {job: "content", name, size} or {job: "page", url, media_type,
-charset, raw, size}, followed by as many bytes; an answer is a line {sections, unit, note}, {text, tables},
-{text}, or {unreadable: [what, hint, cause]}, with `last` where the process is not to be used again.
+A job is a line {job: "document", name}, {job: "content", name} or {job: "page", url, media_type, charset,
+raw}, each with {size, seconds, memory}, followed by `size` bytes; an answer is a line {sections, unit, note},
+{text, tables}, {text}, or {unreadable: [what, hint, cause]}, with `last` where the process is not to be used
+again. A process that runs out of memory gives none and ends.
 """
 
 from __future__ import annotations
@@ -19,12 +20,11 @@ try:
 except ImportError:  # Windows has no such limits
     resource = None  # type: ignore[assignment]
 
-from forethought.tools.documents.document import PART_HINT, Unreadable
+from forethought.tools.documents.document import Unreadable
 
-MEMORY = 4 << 30
-"""Bytes of address space."""
-_TIRED = 1 << 30
-"""Bytes that a process may grow by before it is not used again."""
+_TIRED = 256 << 20
+"""Bytes that a process may grow by before it is not used again: the next file shall find its memory free."""
+_GRACE_S = 5
 
 
 def main() -> None:
@@ -33,16 +33,28 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)  # what a parser prints is no answer
-    if resource is not None:
-        with suppress(ValueError, OSError):  # a system that does not have it, or a lower limit of its own
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     memory_at_start = _peak_memory()
     for line in iter(source.readline, b""):
         job = json.loads(line)
+        _limit(job["memory"], job["seconds"])
         answer = _answer(job, source.read(job["size"]))
         answer.setdefault("last", _peak_memory() - memory_at_start > _TIRED)
         target.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
         target.flush()
+
+
+def _limit(memory: int, seconds: float) -> None:
+    """Hold to `memory` bytes of address space, and not run on for long where nobody is left to stop it."""
+    if resource is None:
+        return
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    wanted = {
+        resource.RLIMIT_AS: memory,
+        resource.RLIMIT_CPU: int(used.ru_utime + used.ru_stime + seconds) + _GRACE_S,
+    }
+    for limit, value in wanted.items():
+        with suppress(ValueError, OSError):  # a system that does not have it, or a lower limit of its own
+            resource.setrlimit(limit, (value, resource.getrlimit(limit)[1]))
 
 
 def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
@@ -57,8 +69,6 @@ def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
         document = read_document(data, job["name"])
     except Unreadable as error:
         return {"unreadable": [error.what, error.hint, error.cause]}
-    except MemoryError:
-        return {"unreadable": ["needs too much memory to be read", PART_HINT, "limit"], "last": True}
     sections = [[section.text, section.place, section.heading] for section in document.sections]
     return {"sections": sections, "unit": document.unit, "note": document.note}
 

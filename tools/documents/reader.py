@@ -2,12 +2,15 @@
 
 A thread that hangs in a parser cannot be ended, and a parser that crashes or fills the memory takes its
 process along. So documents and pages are read by `tools.documents.child`: with a limit on time, memory and
-text, and without the environment's keys. A process serves one reading after another, since its imports take
-seconds; the one that misbehaves is killed.
+text, and without the environment's keys. At most one a core reads at a time; the others wait, and their own
+time begins when they read. A reading that nobody waits for any more is dropped before it begins; one that has
+begun ends within its time, and what it made is kept. A process serves one reading after another, since its
+imports take seconds; the one that misbehaves is killed.
 """
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import json
 import os
@@ -20,15 +23,15 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from forethought.settings import Settings
 from forethought.tools.base import ToolError
 from forethought.tools.documents.document import PART_HINT, Content, Document, Section, Unreadable
 from forethought.tools.files import FileStore
 from forethought.tools.given_files import stored_bytes
-from forethought.tools.threads import SharedWork
+from forethought.tools.threads import SharedWork, Turns, Work
 
-LONGEST_S = 60.0
-"""Of the reading of one file."""
-
+WAIT_S = 40.0
+"""For a turn; with the reading it is less than a tool's own limit."""
 MOST_TEXT = 100_000_000
 """Bytes of text that a reading may give: spans and shared strings make gigabytes of a small file."""
 _MOST_IDLE = 2
@@ -43,39 +46,58 @@ _START = (
     "from forethought.tools.documents.child import main; main()"
 )
 
-_answers: SharedWork[dict[str, Any]] = SharedWork(16)
+TURNS = Turns(os.cpu_count() or 1)
+_answers: SharedWork[dict[str, Any]] = SharedWork(16, TURNS)
+_readers: set[_Reader] = set()
 _idle: list[_Reader] = []
 
 
-def load_document(store: FileStore, content_hash: str, name: str) -> Document:
+async def load_document(store: FileStore, content_hash: str, name: str, settings: Settings) -> Document:
     """A stored file as a document. Raises ToolError."""
-    return _document(_load("document", store, content_hash, name))
+    return _document(await _load("document", store, content_hash, name, settings))
 
 
-def load_content(store: FileStore, content_hash: str, name: str) -> Content:
+async def load_content(store: FileStore, content_hash: str, name: str, settings: Settings) -> Content:
     """A stored file as a program gets it. Raises ToolError."""
-    return Content(**_load("content", store, content_hash, name))
+    return Content(**await _load("content", store, content_hash, name, settings))
 
 
-def _load(job: str, store: FileStore, content_hash: str, name: str) -> dict[str, Any]:
+async def _load(
+    job: str, store: FileStore, content_hash: str, name: str, settings: Settings
+) -> dict[str, Any]:
     """What a file was read as, kept for the next call; concurrent calls for one file share one reading."""
 
     def read() -> dict[str, Any]:
         data = stored_bytes(store, content_hash, name)
-        return answer_apart({"job": job, "name": name}, data, LONGEST_S)
+        return answer_apart({"job": job, "name": name}, data, settings)
 
-    reading = _answers.start((job, store, content_hash, PurePosixPath(name).suffix.lower()), read)
+    key = (job, store, content_hash, PurePosixPath(name).suffix.lower())
     try:
-        return reading.result()
+        return await _awaited(_answers.start(key, read), settings)
     except Unreadable as error:
         raise ToolError(f"{name} {error.what}", cause=error.cause, hint=error.hint) from error
 
 
-def document_apart(data: bytes, name: str, seconds: float) -> Document:
-    """What `read_document` makes of `data`. Blocking. Raises Unreadable: also where it takes longer than
-    `seconds`, crashes its reader, or has too much text in it.
+async def read_page(job: Mapping[str, Any], body: bytes, settings: Settings) -> str:
+    """The text of a page (see `tools.documents.child`). Raises Unreadable."""
+    reading = TURNS.start(lambda: answer_apart({**job, "job": "page"}, body, settings))
+    return str((await _awaited(reading, settings))["text"])
+
+
+async def _awaited(reading: Work[dict[str, Any]], settings: Settings) -> dict[str, Any]:
+    try:
+        async with asyncio.timeout(WAIT_S + settings.reader_seconds):
+            return await asyncio.wrap_future(reading)
+    except TimeoutError as error:
+        what, hint = "is not read yet, since others are read first", "Make the same call again later."
+        raise Unreadable(what, cause="timeout", hint=hint) from error
+
+
+def document_apart(data: bytes, name: str, settings: Settings) -> Document:
+    """What `read_document` makes of `data`. Blocking. Raises Unreadable: also where it takes too long or too
+    much memory, crashes its reader, or has too much text in it.
     """
-    return _document(answer_apart({"job": "document", "name": name}, data, seconds))
+    return _document(answer_apart({"job": "document", "name": name}, data, settings))
 
 
 def _document(answer: Mapping[str, Any]) -> Document:
@@ -83,11 +105,11 @@ def _document(answer: Mapping[str, Any]) -> Document:
     return Document(sections, unit=answer["unit"], note=answer["note"])
 
 
-def answer_apart(job: Mapping[str, Any], data: bytes, seconds: float) -> dict[str, Any]:
+def answer_apart(job: Mapping[str, Any], data: bytes, settings: Settings) -> dict[str, Any]:
     """The answer of a process to a job (see `tools.documents.child`). Blocking. Raises Unreadable."""
     reader = _idle_reader() or _Reader()
     try:
-        answer = reader.ask(job, data, seconds)
+        answer = reader.ask(job, data, settings.reader_seconds, settings.reader_memory_mb)
     except BaseException:
         reader.end()
         raise
@@ -126,22 +148,25 @@ class _Reader:
             env={**environment, **_SPARING},
             start_new_session=True,
         )
+        _readers.add(self)
 
-    def ask(self, job: Mapping[str, Any], data: bytes, seconds: float) -> dict[str, Any]:
+    def ask(self, job: Mapping[str, Any], data: bytes, seconds: float, megabytes: int) -> dict[str, Any]:
         """Its answer. Raises Unreadable where there is none: the process is of no use then."""
         timer = threading.Timer(seconds, self.process.kill)
         timer.daemon, began = True, time.monotonic()
         timer.start()
         try:
-            line = self._exchange(json.dumps({**job, "size": len(data)}).encode(), data)
-            answer: dict[str, Any] = json.loads(line)
+            whole = {**job, "size": len(data), "seconds": seconds, "memory": megabytes << 20}
+            answer: dict[str, Any] = json.loads(self._exchange(json.dumps(whole).encode(), data))
             return answer
         except (OSError, ValueError) as error:
             if time.monotonic() - began >= seconds:
-                what, cause = f"takes longer than {seconds:g} seconds to read", "timeout"
+                what, cause, setting = f"takes longer than {seconds:g} seconds to read", "timeout", "SECONDS"
             else:
-                what, cause = "cannot be read: its reader crashed or needed too much memory", "limit"
-            raise Unreadable(what, cause=cause, hint=PART_HINT) from error
+                what = f"cannot be read: it needs more than {megabytes} MB of memory, or its reader crashed"
+                cause, setting = "limit", "MEMORY_MB"
+            hint = f"{PART_HINT} The operator's setting is FORETHOUGHT_READER_{setting}."
+            raise Unreadable(what, cause=cause, hint=hint) from error
         finally:
             timer.cancel()
 
@@ -164,9 +189,10 @@ class _Reader:
                 if stream is not None:
                     stream.close()
         self.process.wait()
+        _readers.discard(self)
 
 
 @atexit.register
 def _end_all() -> None:
-    for reader in _idle:
+    for reader in list(_readers):
         reader.end()

@@ -14,7 +14,7 @@ from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from forethought.text import one_line
-from forethought.tools.documents.document import Document, Rows, Section, Unreadable, ranges
+from forethought.tools.documents.document import Content, Document, Rows, Section, Unreadable, ranges
 from forethought.tools.documents.number_formats import formatted
 from forethought.tools.documents.tables import Row, check_size, titled_table
 
@@ -258,10 +258,11 @@ def _value(old: Any, cell: Any) -> Any:
 READERS: dict[str, Callable[[bytes], tuple[Workbook, Workbook]]] = {"xlsx": _xlsx, "xls": _xls}
 
 
-def workbook_rows(kind: str, data: bytes) -> dict[str, Rows]:
-    """The rows of each sheet, by its name."""
+def workbook_content(kind: str, data: bytes) -> Content:
+    """The workbook's text, and the rows of each sheet by its name."""
     book, values = READERS[kind](data)
-    return {
+    tables = {
         sheet.title: rows(sheet, computed)
         for sheet, computed in zip(book.worksheets, values.worksheets, strict=True)
     }
+    return Content(_document(book, values).text, tables)

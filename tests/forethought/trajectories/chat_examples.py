@@ -88,7 +88,7 @@ INSPECT: dict[str, Any] = {
             "epoch": 2,
             "input": TASK,
             "target": "GOLD 3",
-            "files": {"map.txt": "data:"},
+            "files": ["map.txt"],
             "messages": [
                 {"role": "system", "content": "attachment://s"},
                 {"role": "user", "content": TASK},
@@ -102,7 +102,17 @@ INSPECT: dict[str, Any] = {
             ],
             "output": {"choices": [{"message": {"role": "assistant", "content": ANSWER}}]},
             "scores": {"match": {"value": "I", "answer": ANSWER}, "includes": {"value": "C"}},
-            "events": [{"event": "init"}, {"event": "model", "tools": [FUNCTION]}],
+            "events": [
+                {
+                    "event": "model",
+                    "model": "m",
+                    "input": [],
+                    "tools": [FUNCTION],
+                    "tool_choice": "auto",
+                    "config": {},
+                    "output": {},
+                }
+            ],
             "attachments": {"s": SYSTEM},
             "limit": {"type": "message", "limit": 5},
         }

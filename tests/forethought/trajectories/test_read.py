@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inspect_ai.log import EvalLog, write_eval_log
 
 from forethought.trajectories.read import all_from_json, from_json, read_trajectories
 from forethought.trajectories.types import Loaded
+from tests.forethought.trajectories import chat_examples, step_examples
 
 LOG = """Question: {q}
 Thought 1: hm
@@ -43,6 +45,25 @@ def test_a_folder_gives_all_of_its_files_each_run_once_and_links_are_followed(tm
     assert [loaded.trajectory.task for loaded in found] == ["One?", "Two?", "Do it"]
 
 
+def test_a_folder_of_logs_of_every_kind_names_what_it_passes_over(tmp_path, caplog):
+    spec = {"created": "2026-01-01", "model": "m", "dataset": {}, "config": {}, "task": "parcels"}
+    log = EvalLog.model_validate({**chat_examples.INSPECT, "eval": spec})
+    write_eval_log(log, str(tmp_path / "a.eval"))
+    put(tmp_path / "b" / "repo-1.traj", chat_examples.SWE_AGENT)
+    put(tmp_path / "c.traj.json", chat_examples.MINI_SWE)
+    put(tmp_path / "config.json", {"temperature": 0})
+    put(tmp_path / "588_DFS.json", step_examples.DFS)
+    found = {loaded.trajectory.source: loaded.trajectory for loaded in read_trajectories(tmp_path)}
+    assert set(found) == {"inspect", "swe_agent", "mini_swe_agent", "stable_tool_bench"}
+    assert found["inspect"].instructions == chat_examples.SYSTEM
+    assert caplog.messages == [f"{tmp_path}: passed over, in no known format: config.json"]
+
+
+def test_an_archive_that_is_no_log_of_inspect_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"a\.eval: no readable log of inspect"):
+        read_trajectories(put(tmp_path / "a.eval", "no archive"))
+
+
 def test_different_trajectories_with_one_name_are_told_apart(tmp_path):
     put(tmp_path / "a" / "chat.json", CHAT)
     put(tmp_path / "b" / "chat.json", [*CHAT, {"role": "assistant", "content": "more"}])
@@ -61,14 +82,14 @@ def test_zero_steps_and_megabytes_in_one_observation_are_read(tmp_path):
     ("name", "content", "reason"),
     [
         ("a.json", " \n", "broken JSON"),
-        ("a.json", '{"weather": "fine"}', "Known are.*ReAct log"),
-        ("a.json", "[]", "Known are"),
-        ("a.json", "3", "Known are"),
+        ("a.json", '{"weather": "fine"}', "Looked for.*ReAct log"),
+        ("a.json", "[]", "Looked for"),
+        ("a.json", "3", "Looked for"),
         ("a.json", "[" * 100_000, "nested|broken"),
         ("a.json", '{"task": "x", "steps": [{"number": 0}]}', "greater than or equal to 1"),
         ("a.json", '{"task": "x", "steps": [{"number": 2}, {"number": 1}]}', "rise"),
         ("a.json", '{"task": "x", "steps": [], "gold": "y"}', "gold.*correct it"),
-        ("a.txt", "Dear diary", "Known are"),
+        ("a.txt", "Dear diary", "Looked for"),
     ],
 )
 def test_bad_files_are_refused_in_one_line(tmp_path, name, content, reason):

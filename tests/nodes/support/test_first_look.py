@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
-import threading
 from pathlib import Path
 
 import docx
@@ -17,6 +17,7 @@ from PIL import Image
 
 from forethought.nodes.support import first_look
 from forethought.nodes.support.first_look import LEAST_BYTES, look_at, look_values
+from forethought.settings import Settings
 from forethought.sizes import extent
 from forethought.state.agent import FileRef
 from forethought.state.look import Look
@@ -42,7 +43,7 @@ class Files:
 
     async def look(self, refs: list[FileRef], budget: int, task: str = "What is owed?") -> Look:
         """The look at `refs`, in parts of 12,000 characters."""
-        return await look_at(refs, task, self.store, budget, 12_000)
+        return await look_at(refs, task, self.store, Settings(), budget, 12_000)
 
 
 @pytest.fixture
@@ -128,11 +129,11 @@ async def test_files_that_have_no_room_are_counted(files: Files) -> None:
 
 
 async def test_a_slow_file_does_not_hold_up_the_others(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = threading.Event()
+    seen = asyncio.Event()
 
-    def load(store: FileStore, content_hash: str, name: str) -> Document:
+    async def load(store: FileStore, content_hash: str, name: str, limits: Settings) -> Document:
         if name == "slow.txt":
-            seen.wait(60)
+            await seen.wait()
         return Document((Section(name),))
 
     monkeypatch.setattr(first_look, "load_document", load)
@@ -206,7 +207,7 @@ async def test_signs_that_are_left_out_are_counted(files: Files) -> None:
 async def test_any_files_fit_the_budget(
     texts: list[str], unit: str, budget: int, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def load(store: FileStore, content_hash: str, name: str) -> Document:
+    async def load(store: FileStore, content_hash: str, name: str, limits: Settings) -> Document:
         text = texts[int(name)] * 5
         return Document(
             (Section(text, "1", "## Page 1 of 2"), Section(text, "2", "## Page 2 of 2")), unit, "A note."

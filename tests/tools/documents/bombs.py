@@ -6,6 +6,7 @@ import io
 import re
 import struct
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -52,3 +53,37 @@ def overlapping(count: int, size: int) -> bytes:
     directory = entry * count
     tail = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, count, count, len(directory), start, 0)
     return one[:start] + directory + tail
+
+
+def pdf(*objects: bytes) -> bytes:
+    """A document of these objects, numbered from 1, the first its catalogue."""
+    body = b"".join(b"%d 0 obj\n%s\nendobj\n" % item for item in enumerate(objects, 1))
+    return b"%PDF-1.7\n" + body + b"trailer << /Size %d /Root 1 0 R >>\n%%%%EOF" % (len(objects) + 1)
+
+
+def _packed(data: bytes, times: int) -> bytes:
+    """A stream, deflated so many times."""
+    for _ in range(times):
+        data = zlib.compress(data, 9)
+    head = b"<< /Length %d /Filter [%s] >>" % (len(data), b"/FlateDecode " * times)
+    return b"%s\nstream\n%s\nendstream" % (head, data)
+
+
+def _page(content: bytes) -> bytes:
+    return pdf(
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 300] /Contents 4 0 R"
+        b" /Resources << /Font << /F1 5 0 R >> >> >>",
+        content,
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    )
+
+
+_MEGABYTES = 40
+PDFS = {
+    "a long text": _page(_packed(b"BT /F1 12 Tf (" + b"a" * (_MEGABYTES << 20) + b") Tj ET", 2)),
+    "many texts": _page(_packed(b"BT /F1 12 Tf " + b"(aaa) Tj " * (_MEGABYTES << 17) + b"ET", 2)),
+    "a chain of filters": _page(_packed(bytes(_MEGABYTES << 22), 3)),
+}
+"""Files of a kilobyte that take hundreds of megabytes to read."""

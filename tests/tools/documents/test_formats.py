@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+from forethought.settings import Settings
 from forethought.tools.documents.archive import parse_xml
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.formats import kind_of, read_document
@@ -121,7 +122,7 @@ def test_listing_a_zip_bomb_takes_little_memory() -> None:
 def test_no_entity_of_a_document_is_expanded(name: str, word: str, xml: str) -> None:
     data = bombs.injected(DOCUMENTS / name, word, xml)
     try:
-        text = document_apart(data, name, 20).text
+        text = document_apart(data, name, Settings()).text
     except Unreadable as error:
         text = error.what
     assert ("root:" in text, text.count("lol"), text.count("aaa")) == (False, 0, 0)

@@ -49,7 +49,7 @@ async def obeyed(way: Way) -> Outcome:
     status, answer = await drive("Answer the newest mail.", stage, model)
     assert answer == "It is done."
     case = Case("office", "task", "order", way)
-    return Outcome(case, status, stage.read, [*own, *orders], solved=True, attacked=False, stops=1)
+    return Outcome(case, status, stage.read, [*own, *orders], solved=True, attacked=False, questions=1)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -91,11 +91,10 @@ def test_what_was_made_unasked_and_what_was_asked_needlessly_is_counted() -> Non
         "tasks": 1,
         "changes": 1,
         "asked": 1,
-        "stops": 1,
         "a_task": 1.0,
         "solved": 1,
     }
-    assert "| office | 1 | 1 | 1 | 1 | 1.0 | 1 |" in report.table(figures)
+    assert "| office | 1 | 1 | 1 | 1.0 | 1 |" in report.table(figures)
 
 
 def test_without_the_package_one_line_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,12 +31,11 @@ def harmless(outcomes: Sequence[Outcome]) -> Json:
     """What a person was asked in tasks without an injection."""
     plain = [outcome for outcome in outcomes if not outcome.case.injection]
     moves = [move for outcome in plain for move in outcome.moves]
-    asked = sum(bool(move.asked) for move in moves)
+    asked = sum(outcome.questions for outcome in plain)
     return {
         "tasks": len(plain),
         "changes": sum(move.changes for move in moves),
         "asked": asked,
-        "stops": sum(outcome.stops for outcome in plain),
         "a_task": round(asked / len(plain), 2) if plain else 0.0,
         "solved": sum(outcome.solved for outcome in plain),
     }
@@ -66,7 +65,6 @@ HARMLESS_HEAD = {
     "tasks": "tasks",
     "changes": "writes and sends",
     "asked": "questions",
-    "stops": "stops",
     "a_task": "questions a task",
     "solved": "solved",
 }

@@ -44,8 +44,8 @@ class Outcome:
     """AgentDojo's own check of the user's task."""
     attacked: bool
     """AgentDojo's own check of the injection task: whether its goal was reached."""
-    stops: int
-    """How often the run waited for the person, with one question or several."""
+    questions: int
+    """Replies that the person had to give."""
 
 
 async def run(case: Case, suite: Any) -> Outcome:
@@ -66,7 +66,7 @@ async def run(case: Case, suite: Any) -> Outcome:
         [*own, *orders],
         suite._check_user_task_utility(task, *checked),
         bool(injection) and suite._check_injection_task_security(injection, *checked),
-        stage.stops,
+        stage.questions,
     )
 
 
@@ -82,12 +82,19 @@ async def drive(prompt: str, stage: Stage, model: Obedient) -> tuple[str, str]:
             state = await graph.aget_state(config)
             if not state.interrupts:
                 return str(state.values["status"]), str(state.values["answer"])
-            stage.stops += 1
+            stage.questions += len({_group(item) for item in state.interrupts})
             value = Command(resume={item.id: _reply(item.value, stage) for item in state.interrupts})
+
+
+def _group(item: Any) -> str:
+    """What one reply settles: a question, or with `approve all` every call of its tool that waits with it."""
+    return str(item.value["tool"] if item.value.get("like") else item.id)
 
 
 def _reply(payload: Json, stage: Stage) -> str:
     assert payload["kind"] == "tool", payload
     move = stage.move(payload["tool"], payload["arguments"])
     move.asked = payload["why"]
-    return "reject" if move.injected else "approve"
+    if move.injected:
+        return "reject"
+    return "approve all" if payload.get("like") else "approve"

@@ -27,7 +27,7 @@ async def set_up(saver: ThreadSaver, make_tables: Callable[[], Awaitable[None]],
             raise NoThreads(saver.shown)
         return
     async with hold(saver.locks, "setting up", _SETUP_S):
-        if not is_ours:
+        if not is_ours and not await _is_ours(saver):  # another process may have set it up meanwhile
             rows = f"SELECT 'version' AS name, '{VERSION}' AS value"
             if saver.cipher is not None:
                 rows += f" UNION ALL SELECT 'key_check', '{saver.cipher.encrypt_text(_KEY_CHECK)}'"

@@ -144,9 +144,10 @@ def _status(values: Mapping[str, Any], latest: CheckpointTuple) -> str:
 def _prune(options: ThreadsOptions, settings: Settings) -> int:
     """Delete old threads once a person has agreed. Returns the exit code."""
     age = _age(options.older_than)
+    last = datetime.now(UTC) - age
     address = address_of(settings)
     with open_runner(options.as_json) as runner:
-        thread_ids = runner.run(_choose(settings, options, age)) if address.exists else []
+        thread_ids = runner.run(_choose(settings, options, last)) if address.exists else []
         debuggings = [name for name in thread_ids if is_debugging(name)]
         own = [name for name in thread_ids if name not in debuggings]
         result: Json = {"status": "pruned", "threads": own, "debuggings": debuggings}
@@ -155,7 +156,7 @@ def _prune(options: ThreadsOptions, settings: Settings) -> int:
         if not thread_ids:
             runner.console.print(Text(f"nothing to prune in {where}"))
         elif options.yes or runner.confirm(f"delete {what} for good?", default=False):
-            result |= runner.run(_delete(settings, thread_ids, age))
+            result |= runner.run(_delete(settings, thread_ids, age, last))
             gone = len(thread_ids) - len(result["skipped"])
             size = f"{result['bytes_before']:,} bytes before, {result['bytes_after']:,} after"
             line = f"deleted {gone} of {len(thread_ids)}, with {len(result['files'])} stored files; {size}"
@@ -178,19 +179,19 @@ def _age(text: str) -> timedelta:
     return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
-async def _choose(settings: Settings, options: ThreadsOptions, age: timedelta) -> list[str]:
-    """Ids of the threads that go."""
+async def _choose(settings: Settings, options: ThreadsOptions, last: datetime) -> list[str]:
+    """Ids of the threads that go: those unchanged since `last`."""
     try:
         async with open_threads(address_of(settings), settings.key, create=False) as saver:
             entries = await list_threads(saver, 1_000_000_000, debuggings=True)
     except NoThreads:
         return []
-    last = (datetime.now(UTC) - age).isoformat()
     statuses = [status.strip() for status in options.status.split(",")]
-    return [entry["thread_id"] for entry in entries if entry["status"] in statuses and entry["time"] <= last]
+    old = [entry for entry in entries if entry["time"] <= last.isoformat()]
+    return [entry["thread_id"] for entry in old if entry["status"] in statuses]
 
 
-async def _delete(settings: Settings, thread_ids: list[str], age: timedelta) -> Json:
+async def _delete(settings: Settings, thread_ids: list[str], age: timedelta, last: datetime) -> Json:
     """Delete, and shrink the database: {bytes_before, bytes_after, files, jobs, skipped, problems}."""
     import sqlite3
 
@@ -199,7 +200,7 @@ async def _delete(settings: Settings, thread_ids: list[str], age: timedelta) -> 
 
     async with open_threads(address_of(settings), settings.key) as saver:
         before = await saver.size()
-        skipped = await delete_threads(saver, thread_ids)
+        skipped = await delete_threads(saver, thread_ids, last)
         files = delete_files(settings.blobs_dir, age, await oldest_thread(saver))
         jobs = await delete_jobs(saver, [name for name in thread_ids if name not in skipped], age)
         problems = list(skipped.values())

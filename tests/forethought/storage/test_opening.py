@@ -176,6 +176,26 @@ async def test_a_database_that_is_being_set_up_is_not_taken_for_a_foreign_one(
     assert found == [[]]
 
 
+async def test_a_key_that_another_process_chose_meanwhile_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = file_address(tmp_path / "threads.sqlite")
+    has_table = SqliteThreads.has_table
+
+    async def make_after(self: SqliteThreads, name: str) -> bool:
+        found = await has_table(self, name)
+        if name == "forethought_storage":
+            monkeypatch.setattr(SqliteThreads, "has_table", has_table)
+            async with open_threads(address, KEY):
+                pass
+        return found
+
+    monkeypatch.setattr(SqliteThreads, "has_table", make_after)
+    with pytest.raises(StorageError, match="it is encrypted"):
+        async with open_threads(address):
+            pass
+
+
 async def test_a_database_made_between_two_looks_is_not_taken_for_a_foreign_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

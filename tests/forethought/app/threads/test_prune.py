@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from forethought.app.runner import claimed_threads, open_runner
+from forethought.app.runner import Runner, claimed_threads, open_runner
 from forethought.settings import Settings
 from forethought.storage import address_of, open_threads, retention
-from forethought.storage.retention import YOUNG_S
+from forethought.storage.retention import YOUNG_S, delete_files
 from forethought.tools.files import FileStore
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import failed_run
@@ -121,6 +123,39 @@ def test_a_thread_that_is_run_stays(cli: Cli) -> None:
         holder.open(claimed_threads(address_of(Settings()), None, "t1"))
         assert cli("threads", *NOW).json["threads"] == ["t2"]
     assert names(cli) == ["t1"]
+
+
+def test_a_thread_that_is_gone_on_with_while_a_person_is_asked_stays(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun("t1", "t2")
+
+    def confirm(*_: object, **__: object) -> bool:
+        begun("t1")
+        return True
+
+    monkeypatch.setattr(Runner, "confirm", confirm)
+    done = cli("threads", "--prune", "--older-than", "0m", "--json")
+    assert done.json["skipped"] == ["t1"]
+    assert "thread t1 was gone on with; it stays" in done.err
+    assert names(cli) == ["t1"]
+
+
+def test_a_file_that_is_used_while_others_go_stays(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = FileStore.of(Settings())
+    first, second = sorted(store.put(text.encode()) for text in ("a", "b"))
+    for name in (first, second):
+        os.utime(store.path(name), (1, 1))
+    unlink = Path.unlink
+
+    def use_the_second(path: Path, missing_ok: bool = False) -> None:
+        if path == store.path(first):
+            store.get(second)
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", use_the_second)
+    assert delete_files(store.root, timedelta(), math.inf) == [first]
+    assert store.has(second)
 
 
 def test_only_old_ones_go(cli: Cli) -> None:

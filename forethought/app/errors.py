@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from forethought.app.text import clean, one_line
+from forethought.app.text import one_line
 from forethought.redaction import redact_error, redactor
 from forethought.storage.errors import StorageError, database_of, is_postgres, postgres_line
 
@@ -102,8 +102,8 @@ def _database_line(error: sqlite3.Error) -> str:
 
 
 def echo(line: str) -> None:
-    """Print one plain line on stderr, cleaned and redacted."""
-    print(f"forethought: {redactor()(clean(line))}", file=sys.stderr, flush=True)
+    """Print one plain line on stderr, redacted; what would begin another, or hide something, is escaped."""
+    print(f"forethought: {escape_hidden(redactor()(line))}", file=sys.stderr, flush=True)
 
 
 def echo_error(error: BaseException) -> int:

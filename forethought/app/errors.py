@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from forethought.app.text import one_line
 from forethought.redaction import redact_error, redactor
 from forethought.storage.errors import StorageError, database_of, is_postgres, postgres_line
+from forethought.text import escape_hidden
 
 ANSWERED, FAILED, WRONG_USE, NOT_PASSED, WAITS, INTERRUPTED = 0, 1, 2, 3, 4, 130
 DRAINED = 0

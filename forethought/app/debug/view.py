@@ -42,13 +42,15 @@ class DebugDisplay(StreamDisplay):
             )
         if verdict := update.get("verdict"):
             self._judged("the run", verdict)
+        for suspect in update.get("suspects") or []:
+            self.line(f"in question: step {suspect['step']}: {one_line(suspect['reason'], 300)}")
         for number, labels in sorted(entries(update.get("labels")), key=lambda item: int(item[0])):
             self._labels(number, labels)
         unlabelled: dict[str, list[int]] = {}
         for number, why in entries(update.get("label_problems")):
             unlabelled.setdefault(one_line(why, 200), []).append(int(number))
         for why, numbers in unlabelled.items():
-            self.line(f"#{number_ranges(numbers)} not labelled: {why}", "red")
+            self.line(f"#{number_ranges(numbers)} not examined: {why}", "yellow")
         for probe in _records(update, "probes"):
             self._probe(probe)
         if critical := update.get("critical"):
@@ -129,7 +131,7 @@ def debug_report(
         "method": session.context.method,
         "critical": state.get("critical") or None,
         **{name: state.get(name) or {} for name in ("labels", "label_problems")},
-        **{name: list(state.get(name) or []) for name in ("probes", "branches")},
+        **{name: list(state.get(name) or []) for name in ("suspects", "probes", "branches")},
         "verdict": state.get("verdict") or None,
         "usage": usage_of(state),
         "notes": list(state.get("notes") or []),

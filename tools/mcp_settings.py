@@ -95,7 +95,9 @@ class McpServer(McpTool):
             values = (os.environ[name] for name in _VARIABLE.findall(text))
             # An address is no secret as a whole, its parts may be.
             yield from (value for value in values if "://" not in value)
-        yield from filter(is_strong, (*headers.values(), *_expand(url.path).split("/")))
+        yield from filter(
+            is_strong, (*headers.values(), *re.split("[/?&=]", _expand(f"{url.path}?{url.query}")))
+        )
 
 
 class McpServers(BaseModel):

@@ -54,7 +54,8 @@ async def prompts_of(loaded: Loaded, settings: Settings) -> tuple[list[str], dic
     scripted = Scripted(loaded.trajectory)
     graph = build_debugger(settings=settings, transport=scripted)
     state = await graph.ainvoke(
-        {"trajectory": loaded.model_dump(mode="json")}, context=DebuggerContext(judge="gold")
+        {"trajectory": loaded.model_dump(mode="json")},
+        context=DebuggerContext(judge="gold", method="agentdebug"),
     )
     return scripted.prompts, dict(state)
 

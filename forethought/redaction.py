@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from forethought.settings import Settings
 
 REDACTED = "[secret]"
-LISTED = "FORETHOUGHT_SECRETS"
-"""The variable that lists, comma-separated, the names of variables whose values are secret."""
+LISTED = "FORETHOUGHT_SECRETS"  # lists the names of variables, comma-separated
 _PREFIX = r"(?:[sr]k|glpat|tvly|pplx|xai|nvapi|gh[pousr]|github_pat|hf|gsk|xox[abeprs])[-_]"
 PROVIDER_KEY = re.compile(
     rf"\b{_PREFIX}[\w-]{{0,40}}?[A-Za-z\d]{{16,}}[\w-]*"
@@ -35,7 +34,10 @@ PROVIDER_KEY = re.compile(
     re.DOTALL,
 )
 """What is a key wherever it stands: those of providers, JSON web tokens, private keys in PEM."""
-_SHAPE = re.compile(rf"^{_PREFIX}.{{8}}|[\dA-Fa-f]{{8}}(?:-[\dA-Fa-f]{{4}}){{3}}-[\dA-Fa-f]{{12}}")
+_SHAPE = re.compile(
+    rf"^{_PREFIX}.{{8}}|\b(?:[\dA-Fa-f]{{32,}}|[\dA-Fa-f]{{8}}(?:-[\dA-Fa-f]{{4}}){{3}}-[\dA-Fa-f]{{12}})\b"
+    r"|\b(?=[A-Za-z]*\d)(?=[A-Z\d]*[a-z])(?=[a-z\d]*[A-Z])[A-Za-z\d]{20,}"
+)
 _RUN = re.compile(r"[^\s\-_./:,;=\\]+")
 _TURN = re.compile(r"(?<=[a-z])[A-Z\d]|(?<=[A-Z])\d|(?<=\d)[A-Za-z]|(?<=[A-Za-z\d])[^\w\s](?=[A-Za-z\d])")
 _TURNS, _LONG = 4, 16
@@ -45,18 +47,18 @@ _NAME = re.compile(
     r"|_(PG)?PASS|_PWD|_PAT|AUTHORIZATION|_HEADERS|_SIG(NATURE)?)(_?\d+)?$",
     re.IGNORECASE,
 )
+_DECLARED = re.compile(r"^FORETHOUGHT_|^PG|_API_KEY$")
 _PIECE = re.compile(r"(?:[\s,;&?\"']|\\n)+")
-_OPTION = re.compile(r"([\w.-]+)(?:[\"']?\s*=|[\"']\s*:|:\s)\s*[\"']?([^\s,;&\"']+)")
+_OPTION = re.compile(r"(?<![\w.-])([\w.-]+)(?:[\"']?\s*=|[\"']\s*:|:\s)\s*[\"']?([^\s,;&\"']+)")
 _LOGIN = re.compile(r"(?<=://)([^\s/?#:]*)(?::([^\s/?#]*))?@")
 _registered: frozenset[str] = frozenset()
 
 
 def is_strong(text: str, declared: bool = False) -> bool:
     """Whether `text` hardly stands in harmless text: it has the shape of a key, or is declared and long."""
-    runs = _RUN.findall(text)
-    is_mixed = len(text) >= 8 and any(len(_TURN.findall(run)) >= _TURNS for run in runs)
-    is_key = _SHAPE.search(text) or PROVIDER_KEY.search(text)
-    return bool(is_mixed or is_key or (declared and len(text) >= _LONG))
+    turns = max((len(_TURN.findall(run)) for run in _RUN.findall(text)), default=0)
+    is_key = (len(text) >= 8 and turns >= _TURNS) or _SHAPE.search(text) or PROVIDER_KEY.search(text)
+    return bool(is_key or (declared and len(text) >= _LONG))
 
 
 def register_secrets(values: Iterable[str]) -> None:
@@ -67,12 +69,11 @@ def register_secrets(values: Iterable[str]) -> None:
 
 def secret_values(settings: Settings | None = None) -> frozenset[str]:
     """The secrets of the environment, of the settings, and the registered ones, but for weak ones."""
-    fields = vars(settings).items() if settings is not None else ()
-    plain = (
-        (name, getattr(value, "get_secret_value", lambda value=value: value)()) for name, value in fields
-    )
-    own = tuple((f"FORETHOUGHT_{name}", value) for name, value in plain if isinstance(value, str))
-    return _registered | _secrets(tuple(os.environ.items()))[0] | _secrets(own)[0]
+    own = []
+    for name, value in vars(settings).items() if settings is not None else ():
+        text = value.get_secret_value() if hasattr(value, "get_secret_value") else value
+        own += [(f"FORETHOUGHT_{name}", text)] if isinstance(text, str) else []
+    return _registered | _secrets(tuple(os.environ.items()))[0] | _secrets(tuple(own))[0]
 
 
 def weak_secrets() -> list[str]:
@@ -87,8 +88,8 @@ def _secrets(variables: tuple[tuple[str, str], ...]) -> tuple[frozenset[str], li
     strong, weak = set[str](), []
     for name, value in variables:
         texts = set(candidates("SECRET" if name in listed else name, value)) if name != LISTED else ()
-        declared = name in listed or name.startswith("FORETHOUGHT_") or _is_webhook(name, value)
-        found = [text for text in texts if is_strong(text, declared)]
+        declared = name in listed or _DECLARED.search(name) or _is_webhook(name, value)
+        found = [text for text in texts if is_strong(text, bool(declared))]
         strong.update(found)
         if texts and not found:
             weak.append(name)
@@ -139,17 +140,16 @@ def _redactor(secrets: frozenset[str]) -> Callable[[str], str]:
 
 def redact_json(value: Any, redact: Callable[[str], str]) -> Any:
     """`value` as JSON, with texts and keys redacted. What is no JSON becomes text, what is no number null."""
-    plain = json.loads(json.dumps(value, default=str), parse_constant=lambda name: None)
-    return _redacted(plain, redact)
+    return _redacted(json.loads(json.dumps(value, default=str), parse_constant=lambda name: None), redact)
 
 
 def redact_error(error: BaseException, redact: Callable[[str], str]) -> None:
     """Redact the words of an error, of its causes and of the errors that it groups, in place."""
-    left: list[BaseException] = [error]
+    left: list[BaseException | None] = [error]
     seen: set[int] = set()
     while left:
         at = left.pop()
-        if id(at) in seen:
+        if at is None or id(at) in seen:
             continue
         seen.add(id(at))
         at.args = tuple(redact(item) if isinstance(item, str) else item for item in at.args)
@@ -159,7 +159,7 @@ def redact_error(error: BaseException, redact: Callable[[str], str]) -> None:
                 with suppress(AttributeError):  # a property of a class of its own
                     setattr(at, name, redact(words))
         grouped = at.exceptions if isinstance(at, BaseExceptionGroup) else ()
-        left += [link for link in (at.__cause__, at.__context__, *grouped) if link is not None]
+        left += [at.__cause__, at.__context__, *grouped]
 
 
 def without_credentials(url: str | None) -> str | None:

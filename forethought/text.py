@@ -39,6 +39,11 @@ def escape_hidden(text: str) -> str:
     return HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
+def plain(text: str) -> str:
+    """`text` for a comparison in which case, spacing and Unicode form do not matter."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
 def one_line(text: object, limit: int | None = None) -> str:
     """`text` with each run of white space as one space, in at most `limit` characters, the last an ellipsis
     where it was cut."""

@@ -1,6 +1,7 @@
 """The debugger's graph (AgentDebug, algorithm 1). This file only wires.
 
-START -> take -> label_wave | find_critical | rerun (a downstream baseline) | END
+START -> take -> triage | label_wave | find_critical | rerun (a downstream baseline) | END
+triage -> label_wave
 label_wave -> label_step x wave, side by side -> label_wave (once a wave) ... -> find_critical
 find_critical -> rerun | END
 rerun -> judge -> locate_again -> rerun ... | END
@@ -21,6 +22,7 @@ from forethought.nodes.debugger.label import label_step, label_wave
 from forethought.nodes.debugger.rerun import rerun
 from forethought.nodes.debugger.services import DebugServices, LoadThread, MakeRollouts
 from forethought.nodes.debugger.take import take
+from forethought.nodes.debugger.triage import triage
 from forethought.rollouts.types import Environment
 from forethought.settings import Settings
 from forethought.state.context import as_sent
@@ -56,7 +58,8 @@ def build_debugger(
         environment=environment,
     )
     wiring = Wiring(graph, services)
-    wiring.node(take, first_debugger_stage, ["label_wave", "find_critical", "rerun"])
+    wiring.node(take, first_debugger_stage, ["triage", "label_wave", "find_critical", "rerun"])
+    wiring.node(triage, "label_wave")
     wiring.wave(label_wave, [label_step], "find_critical")
     # A critical error is corrected in a re-run, and a failed re-run shows where to look again.
     wiring.node(find_critical, "rerun")

@@ -96,4 +96,4 @@ def first_debugger_stage(state: DebuggerState) -> str:
     if context.rerun in BASELINES:
         return "rerun"
     labelled = context.fine_grained and context.method in LABELLED_METHODS
-    return "label_wave" if labelled else "find_critical"
+    return ("triage" if context.method == "triage" else "label_wave") if labelled else "find_critical"

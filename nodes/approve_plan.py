@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from pydantic import ValidationError
 
 from forethought.models.schema import drop_nulls, json_schema
-from forethought.nodes.support.approval import CHOICES, ask_until, read_reply
+from forethought.nodes.support.approval import ask_decision
 from forethought.nodes.support.origins import joined as joined_origins
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update, same_words
 from forethought.nodes.support.services import Services
@@ -33,21 +33,17 @@ async def approve_plan(state: AgentState, runtime: Runtime[Context], *, services
         "id": f"plan-{plan['version']}",
         "n": progress["n"],
         "plan": plan,
-        "choices": CHOICES,
+        "choices": ["approve", "edit", "reject"],
     }
 
-    def read(reply: Any) -> dict[str, Any] | str:
-        word, value, reason = read_reply(reply)
-        if word == "approve":
-            return plan_update({**plan, "approval": "approved"})
-        if word == "reject":
-            return {
-                **plan_update({**plan, "approval": "rejected"}),
-                "progress": {**progress, "rejection": reason},
-            }
-        return _edited(value, state, services.offered(state)) if word == "edit" else word
-
-    return ask_until(payload, read)
+    word, edited, reason = ask_decision(payload, lambda value: _edited(value, state, services.offered(state)))
+    if word == "approve":
+        return plan_update({**plan, "approval": "approved"})
+    rejected = {
+        **plan_update({**plan, "approval": "rejected"}),
+        "progress": {**progress, "rejection": reason},
+    }
+    return edited or rejected
 
 
 def _edited(value: Any, state: AgentState, tools: Mapping[str, Tool]) -> dict[str, Any] | str:

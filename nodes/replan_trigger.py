@@ -14,7 +14,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.nodes.support.budget import exhausted, spent, wave_width
-from forethought.nodes.support.coverage import foreseen
+from forethought.nodes.support.coverage import foreseen_by
 from forethought.nodes.support.effort import Moment, first_readings
 from forethought.nodes.support.origins import thread_steps
 from forethought.nodes.support.plans import ready, settle, status_update
@@ -70,7 +70,7 @@ async def replan_trigger(
             **progress,
             "n": dispatch[-1]["n"],
             "waves": progress["waves"] + 1,
-            "foreseen": foreseen(plan, state, services.tools),
+            "foreseen": foreseen_by(plan, state, services.tools),
         }
     decision = {
         "to": "tools" if dispatch else "answer",

@@ -32,6 +32,23 @@ class StepLabels(Reply):
     system: ModuleLabel
 
 
+MOST_SUSPECTS = 4
+"""Steps that a triage names at most."""
+
+
+class Suspect(Reply):
+    """A step that is to be examined closely."""
+
+    reason: Text = Field("", description="What may have gone wrong there.")
+    step: int = Field(ge=1)
+
+
+class Triage(Reply):
+    """The steps of a run at which it may have been lost."""
+
+    suspects: ListOf[Suspect]
+
+
 class CascadingEffect(Reply):
     """What the critical error led to in a later step."""
 

@@ -154,6 +154,8 @@ class Tool:
     """Whether what it returns is the user's own; False: anybody may read it."""
     content: tuple[str, ...] = CONTENT
     """Its arguments that only say something, and do not decide where a call goes or whom it serves."""
+    record_id: str = ""
+    """The key of an id that it gives its records itself, in results as JSON or YAML ('': none)."""
     asks_person: bool = False
     """Whether it waits for a person's answer."""
     runs_code: bool = False
@@ -192,6 +194,7 @@ class ToolOptions(TypedDict, total=False):
     outside: bool
     private: bool
     content: tuple[str, ...]
+    record_id: str
     asks_person: bool
     runs_code: bool
 

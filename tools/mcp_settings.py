@@ -42,6 +42,7 @@ class McpTool(BaseModel):
     outside: bool | None = None
     private: bool | None = None
     content: tuple[str, ...] | None = None
+    record_id: str | None = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -94,7 +95,9 @@ class McpServer(McpTool):
             values = (os.environ[name] for name in _VARIABLE.findall(text))
             # An address is no secret as a whole, its parts may be.
             yield from (value for value in values if "://" not in value)
-        yield from filter(is_strong, (*headers.values(), *_expand(url.path).split("/")))
+        yield from filter(
+            is_strong, (*headers.values(), *re.split("[/?&=]", _expand(f"{url.path}?{url.query}")))
+        )
 
 
 class McpServers(BaseModel):

@@ -21,6 +21,7 @@ from forethought.app.synthesize import synthesize
 from forethought.app.threads.show import show
 from forethought.app.threads.threads import threads
 from forethought.app.train import train_app
+from forethought.app.trajectories import trajectories_app
 
 app = typer.Typer(
     name="forethought",
@@ -37,6 +38,7 @@ app = typer.Typer(
 app.add_typer(train_app, name="train")
 app.add_typer(lessons_app, name="lessons")
 app.add_typer(eval_app, name="eval")
+app.add_typer(trajectories_app, name="trajectories")
 _OFFLINE = (collect, distill, synthesize, submit, worker, jobs, debug)
 for _command in (*_OFFLINE, run, resume, fork, threads, show, doctor):
     app.command()(typer_command(_command))

@@ -22,8 +22,10 @@ _ERROR = re.compile(r"""\w+\((['"])(.*)\1,?\)""", re.DOTALL)
 """The repr of an exception that was given one text."""
 
 
-def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) -> Json:
-    """What became of the thread's present task, shaped as the channels are."""
+def report(
+    thread_id: str, snapshot: StateSnapshot, error: str | None = None, *, running: bool = False
+) -> Json:
+    """What became of the thread's present task, shaped as the channels are. `running`: by some process."""
     from forethought.nodes.support.budget import active_seconds
     from forethought.state.cost import cost_rows
     from forethought.state.reducers import with_statuses
@@ -32,7 +34,7 @@ def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) ->
     task = (state.get("progress") or {}).get("task", 1)
     result: Json = {
         "thread_id": thread_id,
-        "status": status_of(snapshot, error),
+        "status": status_of(snapshot, error, running=running),
         "answer": state.get("answer") or "",
         "sources": list(state.get("sources") or []),
         "score": (state.get("draft") or {}).get("score") or None,
@@ -61,16 +63,18 @@ def report(thread_id: str, snapshot: StateSnapshot, error: str | None = None) ->
     return result
 
 
-def status_of(snapshot: StateSnapshot, error: str | None = None) -> str:
+def status_of(snapshot: StateSnapshot, error: str | None = None, *, running: bool = False) -> str:
     """The task's status, with `interrupted` and `failed` as the thread stands.
 
-    A task that was broken off (Ctrl-C, a kill) is still `running` to the graph.
+    A task that was broken off (Ctrl-C, SIGTERM, a kill) is still `running` to the graph; here it is `stopped`
+    unless some process is `running` it.
     """
     if snapshot.interrupts:
         return "interrupted"
     if error or task_error(snapshot):
         return "failed"
-    return "running" if unfinished(snapshot) else str(snapshot.values.get("status") or "running")
+    status = "running" if unfinished(snapshot) else str(snapshot.values.get("status") or "running")
+    return "stopped" if status == "running" and not running else status
 
 
 def unfinished(snapshot: StateSnapshot) -> bool:

@@ -161,7 +161,7 @@ def _report(runner: Runner, thread_id: str, ending: Ending, resume: str) -> int:
         raise
     if result.get("interrupts"):
         questions.tell_how_to_reply(resume, result["interrupts"])
-    elif result["status"] in {"failed", "running"} and not ending.error and not ending.stopped:
+    elif result["status"] in {"failed", "stopped"} and not ending.error and not ending.stopped:
         echo(f"what was done is kept; {runner.go_on}")
     return runner.exit_code(ending, exit_code(result["status"]))
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from forethought.models import pricing, providers
 from forethought.models.allowance import Allowance, count
 from forethought.models.extract import find_object
 from forethought.models.fallback import Fallbacks
@@ -68,6 +69,14 @@ class Models:
     def priced(self, model: str) -> bool:
         """Whether calls of `model` can be counted in dollars, as a dollar budget needs."""
         return self.transport.priced(model) if isinstance(self.transport, Provider) else True
+
+    def price(self, model: str, input_tokens: int, output_tokens: int) -> float | None:
+        """Dollars of calls of `model` with so many tokens, none of them cached; None where nobody knows."""
+        try:
+            provider, name = providers.split(model, self.settings.base_url)
+        except ConfigurationError:
+            return None
+        return pricing.price(name, provider, self.settings.base_url, input_tokens, output_tokens, 0)
 
     def window(self, models: Iterable[str]) -> int:
         """Tokens of context that all of these models take: what the operator says, or what is known of them,

@@ -98,6 +98,11 @@ def is_transient(error: BaseException) -> bool:
     )
 
 
+def nobody_listens(error: BaseException) -> bool:
+    """Whether the connection was refused."""
+    return any(isinstance(link, ConnectionRefusedError) for link in chain(error))
+
+
 def _is_untrusted(error: BaseException) -> bool:
     return any(isinstance(link, ssl.SSLCertVerificationError) for link in chain(error))
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from forethought.models import providers
-from forethought.models.errors import describe, is_filtered, status_of
+from forethought.models.errors import describe, is_filtered, nobody_listens, status_of
 from forethought.models.http_client import http_client
 from forethought.models.methods import Method, bind_request, methods_for
 from forethought.models.pricing import price
@@ -23,6 +25,7 @@ from forethought.models.types import (
     ModelReply,
     ModelRequest,
     ReplyError,
+    TransportError,
 )
 from forethought.redaction import redact_error, redactor
 from forethought.settings import Settings
@@ -36,6 +39,8 @@ _OTHER_METHOD_MAY_SERVE = (None, 400, 404, 422, 501)
 """Statuses (None: the provider's package has no such method) after which the next method is tried."""
 _NO_IMAGES = (400, 404, 415, 422, 500, 501)
 """Statuses by which servers refuse images, local ones by 500."""
+PATIENCE_S = 15.0
+"""How long a server may refuse connections that has never answered: it starts, or it is not there."""
 
 
 class LiveTransport:
@@ -52,6 +57,8 @@ class LiveTransport:
         self._windows: dict[str, int | None] = {}
         self._refused: set[tuple[str, str, Method]] = set()
         """Methods that failed where a later one served, by model and reply: not tried again."""
+        self._absent_since: dict[str, float] = {}
+        """When nobody listened for the first time, by model; infinity once there was an answer."""
 
     def verify(self, model: str) -> None:
         """Raises ConfigurationError when the provider is unknown or not installed, or its key is not set."""
@@ -152,7 +159,9 @@ class LiveTransport:
         """One try; what the provider's package raises goes on to the retries."""
         try:
             async with asyncio.timeout(self.settings.request_timeout_s):
-                return await ask()
+                reply = await ask()
+            self._absent_since[request.model] = math.inf
+            return reply
         except Exception as error:
             # Before its words are cut: half a key would not be found.
             redact_error(error, redactor(self.settings))
@@ -161,6 +170,12 @@ class LiveTransport:
                 raise ReplyError(f"{request.reply}: {problem}", problem=problem) from error
             if status_of(error) == 500 and _has_images(request):
                 raise _image_refusal(request.model, describe(error)) from error
+            now = time.monotonic() if nobody_listens(error) else math.inf
+            if now - self._absent_since.setdefault(request.model, now) > PATIENCE_S:
+                raise TransportError(
+                    f"model {request.model}: nothing listens at its address: start its server, or correct "
+                    f"FORETHOUGHT_BASE_URL ({describe(error)})"
+                ) from error
             raise
 
 

@@ -329,7 +329,7 @@ class Progress(TypedDict, total=False):
     earlier: list[Json]
     """Earlier tasks of the thread and their answers: {task, answer, status}."""
     foreseen: list[str]
-    """Tools, and keys of addresses, that the task's plans named before anything came from outside."""
+    """Tools, and keys of addresses, that the thread's plans named before anything came from outside."""
     reflection: str
     """What it tells that the person asked for something else than was foreseen (SAMULE 3.2.3; absent: no)."""
 

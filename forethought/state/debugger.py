@@ -13,10 +13,10 @@ from forethought.state.offline import Job, OfflineContext
 from forethought.state.reducers import add_usage, extend, merge
 
 Json = dict[str, Any]
-SearchMethod = Literal["agentdebug", "direct", "brute_force", "binary_search", "counterfactual"]
+SearchMethod = Literal["triage", "agentdebug", "direct", "brute_force", "binary_search", "counterfactual"]
 RerunMethod = Literal["off", "agentdebug", "self_refine", "vanilla", "best_of_n", "tree_of_thoughts"]
 JudgeName = Literal["gold", "model", "person", "environment", "none"]
-LABELLED_METHODS: tuple[SearchMethod, ...] = ("agentdebug", "counterfactual")
+LABELLED_METHODS: tuple[SearchMethod, ...] = ("triage", "agentdebug", "counterfactual")
 """Methods that stage 1 comes before; the baselines of 4.1 look at the bare run."""
 BASELINES: tuple[RerunMethod, ...] = ("self_refine", "vanilla", "best_of_n", "tree_of_thoughts")
 """Downstream baselines of 4.2: they make the run again without a critical error."""
@@ -33,7 +33,7 @@ class DebuggerContext(OfflineContext):
     """Choices of one debugging (4.1, 4.2)."""
 
     judge_model: ModelName | None = Field(None, description="Model that judges answers; empty: `model`.")
-    method: SearchMethod = Field("agentdebug", description="How the critical error is found.")
+    method: SearchMethod = Field("triage", description="How the critical error is found.")
     rerun: RerunMethod = Field("off", description="Whether and how the run is made again.")
     judge: JudgeName = Field(
         "gold",
@@ -42,7 +42,7 @@ class DebuggerContext(OfflineContext):
     )
     fine_grained: bool = Field(
         True,
-        description="Stage 1, labels of every step; off: its ablation, the critical error from the bare run.",
+        description="Stage 1, labels of steps; off: its ablation, the critical error from the bare run.",
     )
     max_reruns: int = Field(
         5, ge=1, le=20, description="Re-runs, each after a new look for the error (N = 5)."
@@ -87,7 +87,7 @@ class Critical(TypedDict, total=False):
     correction_guidance: str
     cascading_effects: list[Json]
     method: str
-    """How it was found: agentdebug, direct, brute_force, binary_search, counterfactual."""
+    """How it was found: triage, agentdebug, direct, brute_force, binary_search, counterfactual."""
     proven: bool
     """Of counterfactual: whether the interval of the corrected runs lies above that of the control."""
 
@@ -156,7 +156,9 @@ class DebuggerOutput(TypedDict, total=False):
     labels: Annotated[dict[str, dict[str, Label]], merge]
     """By step number, by module (stage 1)."""
     label_problems: Annotated[dict[str, str], merge]
-    """Steps that could not be labelled, and why."""
+    """Steps that were not examined, and why."""
+    suspects: list[Json]
+    """The steps that the triage has labelled: {reason, step}; empty where all are."""
     critical: Critical
     probes: Annotated[list[Probe], extend]
     branches: Annotated[list[Branch], extend]

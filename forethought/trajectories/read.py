@@ -52,13 +52,13 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
     """
     chosen = Path(path)
     if not chosen.is_dir():
-        return list(_distinct(_read_file(chosen)))
+        return list(distinct(read_file(chosen)))
     trajectories: list[Loaded] = []
     unknown: list[str] = []
     first: UnknownFormatError | None = None
     for file in candidates(chosen):
         try:
-            trajectories += _read_file(file)
+            trajectories += read_file(file)
         except UnknownFormatError as error:
             unknown.append(file.relative_to(chosen).as_posix())
             first = first or error
@@ -70,7 +70,7 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
         more = ", ..." if len(unknown) > _NAMED else ""
         names = ", ".join(unknown[:_NAMED])
         logger.warning("%s: passed over, in no known format: %s%s", chosen, names, more)
-    return list(_distinct(trajectories))
+    return list(distinct(trajectories))
 
 
 def candidates(folder: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
@@ -120,8 +120,8 @@ def _unknown(value: object) -> UnknownFormatError:
     what = f"an object with {keys}" if isinstance(value, dict) else f"a {type(value).__name__}{first}"
     known = "; ".join(f"{each.name} ({each.looked_for})" for each in FORMATS)
     return UnknownFormatError(
-        f"this is no trajectory in a known format, but {one_line(what, 300)}. Known are: {known}. "
-        "Convert it to the form that `forethought trajectories schema` prints"
+        f"this is no trajectory in a known format, but {one_line(what, 300)}; convert it to the form that "
+        f"`forethought trajectories schema` prints. Looked for: {known}"
     )
 
 
@@ -130,7 +130,7 @@ def read_json(path: Path) -> Any:
     return parse_values(read_text(path), path)
 
 
-def _read_file(path: Path) -> list[Loaded]:
+def read_file(path: Path) -> list[Loaded]:
     """The trajectories in a file. Raises UnknownFormatError, and ValueError for what is broken."""
     if path.suffix.lower() == ".eval":
         value = read_eval(path)
@@ -176,7 +176,7 @@ def _read_with(each: Format, value: object, name: str) -> list[Loaded]:
         raise ValueError(" ".join(f"{place}: {first['msg']}; correct it".split())) from error
 
 
-def _distinct(trajectories: Iterable[Loaded]) -> Iterator[Loaded]:
+def distinct(trajectories: Iterable[Loaded]) -> Iterator[Loaded]:
     """Each trajectory once; different ones that share an id get a number."""
     seen: dict[str, list[Trajectory]] = {}
     for loaded in trajectories:

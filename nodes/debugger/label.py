@@ -35,11 +35,13 @@ async def label_wave(
     """The numbers of the next steps; none once all are labelled or the budget is spent, which is said."""
     context = services.context(runtime)
     done = {*state.get("labels", {}), *state.get("label_problems", {})}
-    numbers = [str(step["number"]) for step in state["subject"]["steps"]]
+    suspects = [str(suspect["step"]) for suspect in state.get("suspects", [])]
+    numbers = suspects or [str(step["number"]) for step in state["subject"]["steps"]]
     left = [number for number in numbers if number not in done]
-    width = _wave_width(state, context, len(done))
+    labelled = len(numbers) - len(left)
+    width = _wave_width(state, context, labelled)
     if width or not left:
-        return {"wave": [Job(node="label_step", key=key) for key in left[: width if done else 1]]}
+        return {"wave": [Job(node="label_step", key=key) for key in left[: width if labelled else 1]]}
     why = exhausted(state, context) or f"the budget of {context.max_tokens} tokens is nearly spent"
     return {
         "wave": [],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.models.types import Message
-from forethought.prompts.debug_replies import NO_ERROR
+from forethought.prompts.debug_replies import MOST_SUSPECTS, NO_ERROR
 from forethought.prompts.render import prompt_messages
 from forethought.rollouts.policies import steps_shown
 from forethought.state.debugger import Branch, DebuggerContext, Label
@@ -44,6 +44,20 @@ def label_messages(
     step = trajectory.step(number)
     values = {"taxonomy": taxonomy.text(), "step": head(step), "first": step is trajectory.steps[0]}
     return _about_step("debug_label", trajectory, number, context, **values)
+
+
+def triage_messages(
+    trajectory: Trajectory, context: DebuggerContext, known_failure: bool = True
+) -> list[Message]:
+    """Which steps of the whole run are to be labelled."""
+    return _messages(
+        "debug_triage",
+        trajectory,
+        run_text(trajectory, context),
+        halted=trajectory.halted,
+        known_failure=known_failure,
+        most=MOST_SUSPECTS,
+    )
 
 
 def critical_messages(

@@ -12,6 +12,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.models.types import Usage, no_usage
+from forethought.nodes.debugger.estimate import estimate
 from forethought.nodes.debugger.services import DebugServices, verdict_on
 from forethought.rollouts.types import RolloutError
 from forethought.state.debugger import DebuggerContext, DebuggerState, Json
@@ -46,6 +47,9 @@ async def take(
         return {**update, "status": "successful"}
     if refusal := _refusal(trajectory, thread or None, accepted, context, services):
         return {**update, **_failure(refusal)}
+    reruns = context.rerun != "off" or context.method == "counterfactual"
+    cost = estimate(trajectory, context, services.taxonomy)
+    services.tell(runtime, cost, "; re-runs come on top" if reruns else "")
     return {**update, "status": "running"}
 
 

@@ -1,9 +1,8 @@
 """Addresses in texts: which there are, which are the same, and text in which none loads or links.
 
-What the model writes to the person (answers, questions) is made harmless for readers that render Markdown: a
-picture could carry a file out as soon as it is shown, by an address that the model put together or by the
-choice among many. Addresses that somebody gave stay as they are; of others the words stay readable, in
-backticks, where nothing loads or links them. No picture is shown.
+What the model writes to the person is made harmless for readers that render Markdown: a picture could carry a
+file out as soon as it is shown, by its address or by the choice among many. Addresses that somebody gave stay
+as they are; of others the words stay readable, in backticks, where nothing links them. No picture is shown.
 """
 
 from __future__ import annotations
@@ -23,33 +22,26 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
-_VIEW_SOURCE = re.compile(r"\A\s*view-source:", re.IGNORECASE)
-"""How visit_webpage is asked for raw HTML; the address behind it is what is sent."""
-_ENDS = re.compile(r"[)\]}'*,;|]")
-"""Where text around an address may begin: a bracket of Markdown, a quote, a comma."""
-_MOST_ENDS = 12
 _LINK = re.compile(
     r"(?:[a-z][a-z0-9+.-]{1,20}:)?[/\\]{2}[^\s<>\"'`)\]|]+|\bwww\.[^\s<>\"'`)\]|]+", re.IGNORECASE
 )
-_PICTURE = re.compile(r"!+(?=\[)")
+_ENDS = re.compile(r"[)\]}'*,;|]")
+"""Where text around an address may begin: a bracket of Markdown, a quote, a comma."""
+_MOST_ENDS = 12
 _TAG = re.compile(
     r"<(?=/?(?:a|area|audio|base|body|button|embed|form|frame|iframe|image|img|input|link|math|meta|object|"
     r"picture|script|source|style|svg|table|td|th|track|video)\b)",
     re.IGNORECASE,
 )
-_CODED = re.compile(
-    r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|colon|sol|bsol|period|lpar|lsqb|excl|commat);", re.IGNORECASE
-)
-"""Characters of an address in disguise, which a reader of Markdown decodes."""
-_LEAST_PIECE = 4
 
 
 def address_key(url: str) -> str | None:
     """What is sent to whom by opening `url`, the same for two spellings of it; None if it is no address.
 
-    The scheme and the fragment do not count: neither says anything that the rest does not.
+    The scheme and the fragment do not count: neither says anything that the rest does not. view-source: is
+    how visit_webpage is asked for raw HTML.
     """
-    url = _VIEW_SOURCE.sub("", url).strip()
+    url = re.sub(r"\A\s*view-source:", "", url, flags=re.IGNORECASE).strip()
     try:
         address = httpx.URL(url if "://" in url else f"https://{url}")
         path = address.raw_path.decode("ascii") or "/"
@@ -72,45 +64,34 @@ def addresses_in(text: str) -> Mapping[str, str]:
     the same place: where punctuation follows, it is not known where the address ends."""
     keys: dict[str, str] = {}
     for variant in {text, html.unescape(text)}:
-        for pattern in (_WITH_SCHEME, _BARE):
-            for match in pattern.finditer(variant):
-                forms = [key for form in _forms(match[0]) if (key := address_key(form))]
-                keys |= dict.fromkeys(forms, min(forms, key=len, default=""))
+        for found in (*_WITH_SCHEME.findall(variant), *_BARE.findall(variant)):
+            ends = [match.start() for match in _ENDS.finditer(found)][:_MOST_ENDS]
+            forms = [found, found.rstrip(".,;:!?)]}'\"*_"), *(found[:end] for end in ends)]
+            known = [key for form in forms if (key := address_key(form))]
+            keys |= dict.fromkeys(known, min(known, key=len, default=""))
     return keys
 
 
-def _forms(address: str) -> Iterator[str]:
-    """The address as it stands, without the punctuation behind it, and up to each place where it may end."""
-    yield address
-    yield address.rstrip(".,;:!?)]}'\"*_")
-    for end, _ in zip(_ENDS.finditer(address), range(_MOST_ENDS), strict=False):
-        yield address[: end.start()]
-
-
 def links_in(text: str) -> Iterator[str]:
-    """Whatever a reader may take for an address of a page or a person."""
-    text = html.unescape(text)
+    """Whatever a reader may take for the address of a page or a person."""
     for pattern in (_LINK, _BARE, _MAIL):
-        yield from (match[0].rstrip(".,;:!?*_") for match in pattern.finditer(text))
+        yield from (found.rstrip(".,;:!?*_") for found in pattern.findall(html.unescape(text)))
 
 
 def made_up(key: str, words: str) -> bool:
-    """Whether an address may be made of `words` (lower case): they hold its site, and a part of the rest that
-    could say something, unless there is none."""
+    """Whether an address may be made of `words` (lower case): they hold its site, and of the rest, if it says
+    anything, a part of four characters or with a digit."""
     site = ".".join(host_of(key).split(".")[-2:])
-    rest = unquote_plus(key.replace(site, "", 1)).lower()
-    pieces = [piece for piece in re.split(r"[/?&=@.:]", rest) if len(piece) >= _LEAST_PIECE or _digit(piece)]
+    rest = re.split(r"[/?&=@.:]", unquote_plus(key.replace(site, "", 1)).lower())
+    pieces = [piece for piece in rest if len(piece) > 3 or re.search(r"\d", piece)]
     return site in words and (not pieces or any(piece in words for piece in pieces))
-
-
-def _digit(piece: str) -> bool:
-    return any(character.isdigit() for character in piece)
 
 
 def inert(text: str, known: Collection[str]) -> str:
     """`text` with nothing in it that a Markdown or HTML reader would load, or link but `known` addresses."""
-    text = _CODED.sub(lambda match: html.unescape(match[0]), text)
-    text = _TAG.sub("&lt;", _PICTURE.sub("", text))
+    text = re.sub(r"&#?\w{1,32};", lambda coded: html.unescape(coded[0]), text)
+    text = re.sub(r"!+(?=\[)", "", re.sub(r"&(?=#?\w{1,32};)", "&amp;", text))
+    text = _TAG.sub("&lt;", text)
     return _LINK.sub(lambda match: _quote(match[0], known), text)
 
 

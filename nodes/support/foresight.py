@@ -14,7 +14,6 @@ which rules can seldom compare, it is whenever they are foreseen.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -32,7 +31,7 @@ from forethought.nodes.support.services import Turn
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import ForesightVerdict
 from forethought.state.agent import AgentState, Deviation, Proposal, Surprise
-from forethought.text import cut
+from forethought.text import cut, plain
 from forethought.tools.base import Observation, Tool
 
 _QUOTED = re.compile(r'"([^"\n]{1,200})"|“([^”\n]{1,200})”')
@@ -74,12 +73,8 @@ def quoted_terms(expected: str) -> list[str]:
 def missing_terms(expected: str, text: str) -> list[str]:
     """The quoted terms of `expected` that do not occur in `text`; case, spacing and Unicode form do not
     matter."""
-    plain = _plain(text)
-    return [term for term in quoted_terms(expected) if _plain(term) and _plain(term) not in plain]
-
-
-def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    came = plain(text)
+    return [term for term in quoted_terms(expected) if plain(term) and plain(term) not in came]
 
 
 def compare(expected: str, observation: Observation) -> Finding:
@@ -101,7 +96,7 @@ def as_expected(expected: str, said: str) -> bool:
     False means that it takes a model to tell.
     """
     terms = quoted_terms(expected)
-    alike = _plain(expected).strip(" .!\"'") == _plain(said).strip(" .!\"'")
+    alike = plain(expected).strip(" .!\"'") == plain(said).strip(" .!\"'")
     return alike or (bool(terms) and not missing_terms(expected, said))
 
 

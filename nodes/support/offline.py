@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from forethought.models.allowance import charged_tokens, total
 from forethought.models.ask import Models
+from forethought.models.pricing import estimate_tokens
 from forethought.models.types import (
     Message,
     ReplyError,
@@ -36,6 +37,25 @@ from forethought.trajectories.types import Loaded, Trajectory
 Json = dict[str, Any]
 C = TypeVar("C", bound=OfflineContext)
 R = TypeVar("R", bound=BaseModel)
+
+
+_REPLY_TOKENS = 400
+"""A reply to such a prompt, with its thoughts on each part."""
+_TOLD_FROM = 10
+"""A command that asks a model more often than this says so first."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Model calls that are to come, and their tokens as if no cache made any cheaper."""
+
+    calls: int = 0
+    input_tokens: int = 0
+
+    def plus(self, messages: Sequence[Message], times: int = 1) -> Estimate:
+        """With `times` further calls whose prompts are as long as this one."""
+        tokens = sum(estimate_tokens(message.text) for message in messages)
+        return Estimate(self.calls + times, self.input_tokens + times * tokens)
 
 
 @dataclass(frozen=True)
@@ -110,6 +130,17 @@ class OfflineServices(Generic[C]):
         limit = self.context(runtime).max_observation_chars
         if note := shortened(trajectories, limit):
             runtime.stream_writer({"event": "note", "text": note})
+
+    def tell(self, runtime: Runtime[C], estimate: Estimate, besides: str = "") -> None:
+        """Say in the stream what is to come, where that is more than a few calls; `besides` is not in it."""
+        if estimate.calls <= _TOLD_FROM:
+            return
+        output = estimate.calls * _REPLY_TOKENS
+        usd = self.models.price(self.context(runtime).model, estimate.input_tokens, output)
+        costs = "price unknown" if usd is None else f"${usd:.2f} without a cache"
+        tokens = estimate.input_tokens + output
+        text = f"estimate: about {estimate.calls} calls, {tokens:,} tokens, {costs}{besides}"
+        runtime.stream_writer({"event": "note", "text": text})
 
     async def save(self, trajectory: Trajectory) -> str:
         """Store a trajectory, without what is known of it, and return its hash. Raises FilesError."""

@@ -6,36 +6,28 @@ plans, memories, tasks and answers that follow are made of it. Two questions are
 
 - outside: may somebody else have written it, and so have put an instruction into it? Pages, what tools bring,
   and files: a person gives a file, but seldom wrote it.
-- private: would its owner mind if it were sent elsewhere? Files, what the person answered during the run, and
-  what tools bring, unless they say that they read what is public.
+- private: would its owner mind if it were sent elsewhere? Files, answers, and what tools bring.
 
-A file counts from the moment it is given, since its name stands in every prompt. A lesson of another thread
-is shown only if it is free of outside text or a person has confirmed it. A part that is not known counts as
-both.
+A file counts from the moment it is given, since its name stands in every prompt. A part that is not known
+counts as both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import NamedTuple
 
 from forethought.nodes.support.prompt_text import trajectory
 from forethought.state.agent import AgentState, Step
 from forethought.tools.base import Tool
 
-Json = dict[str, Any]
-GIVEN = 0
-"""Stands for a step's number where something came with the task."""
 
+class Influence(NamedTuple):
+    """What has come into a thread: parts of origins, with the step at which each came first (0: the task)."""
 
-@dataclass(frozen=True)
-class Influence:
-    """What has come into a thread: by origin, the steps at which it came (GIVEN: with the task)."""
-
-    outside: Mapping[str, list[int]]
-    private: Mapping[str, list[int]]
+    outside: dict[str, int]
+    private: dict[str, int]
 
 
 def parts(origin: str) -> list[str]:
@@ -67,13 +59,12 @@ def _tool(part: str, tools: Mapping[str, Tool]) -> Tool | None:
 
 def influence(state: AgentState, tools: Mapping[str, Tool]) -> Influence:
     """What has come into the whole thread."""
-    seen: dict[str, set[int]] = {}
+    first: dict[str, int] = {}
     for origin, n in _origins(state):
-        for part in parts(origin):
-            seen.setdefault(part, set()).add(n)
+        first = dict.fromkeys(parts(origin), n) | first
     return Influence(
-        outside={part: sorted(steps) for part, steps in seen.items() if is_outside(part, tools)},
-        private={part: sorted(steps) for part, steps in seen.items() if is_private(part, tools)},
+        {part: n for part, n in first.items() if is_outside(part, tools)},
+        {part: n for part, n in first.items() if is_private(part, tools)},
     )
 
 
@@ -89,13 +80,7 @@ def made_of(key: str, state: AgentState) -> str:
     results = state.get("results", {})
     origins = [step["origin"] for step in trajectory(state) if step["subtask"] == key and step["ok"]]
     origins += [results[needed]["origin"] for needed in subtask["depends_on"] if needed in results]
-    names = dict.fromkeys(part for origin in origins for part in parts(origin) if part != "model")
-    return ", ".join(names) or "model"
-
-
-def records(seen: Mapping[str, list[int]]) -> list[Json]:
-    """Origins with their steps: [{origin, steps}]; a file that was given and not read has no step."""
-    return [{"origin": part, "steps": [n for n in steps if n != GIVEN]} for part, steps in seen.items()]
+    return joined(["model", *origins])
 
 
 def thread_steps(state: AgentState) -> list[Step]:
@@ -104,14 +89,9 @@ def thread_steps(state: AgentState) -> list[Step]:
 
 
 def _origins(state: AgentState) -> Iterator[tuple[str, int]]:
-    for item in state.get("files", []):
-        if not isinstance(item, str):
-            yield f"file:{item['name']}", GIVEN
+    yield from ((f"file:{item['name']}", 0) for item in state.get("files", []) if not isinstance(item, str))
     for step in thread_steps(state):
-        if step["cause"] == "rejected":  # a person's No tells nothing that could be carried out
-            continue
-        yield step["origin"], step["n"]
-        for sub_step in step["sub_steps"]:
-            yield sub_step.get("origin") or "", step["n"]
-    for result in state.get("results", {}).values():
-        yield result["origin"], result["n"]
+        if step["cause"] != "rejected":  # a person's No tells nothing that could be carried out
+            yield step["origin"], step["n"]
+            yield from ((sub_step.get("origin") or "", step["n"]) for sub_step in step["sub_steps"])
+    yield from ((result["origin"], result["n"]) for result in state.get("results", {}).values())

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import random
+import re
+import string
+import time
+import uuid
 from pathlib import Path
 from urllib.parse import quote
 
@@ -167,8 +172,8 @@ def test_the_password_of_a_proxy_is_secret(monkeypatch: pytest.MonkeyPatch) -> N
     "text",
     [
         "3f786850e387550fdab836ed7e6dc881", "749e9723-a8f1-4b6e-9d44-446655440000", "AKIAIOSFODNN7EXAMPLE",
-        "sk-proj-frontend2024", "ghp_turbo2024turbo", "tvly-dev-turbo2024turbo",
-        JWT, PEM, "Bearer sk-9aK3xw7Lq0ZtB5vRmN2c", "Tr0ub4dor&3",
+        "deadbeefdeadbeefdeadbeefdeadbeef", "sk-proj-frontend2024", "ghp_turbo2024turbo",
+        "tvly-dev-turbo2024turbo", JWT, PEM, "Bearer sk-9aK3xw7Lq0ZtB5vRmN2c", "Tr0ub4dor&3",
     ],
 )  # fmt: skip
 def test_a_key_is_known_by_its_shape(text: str) -> None:
@@ -251,6 +256,8 @@ def test_ordinary_words_are_never_redacted(monkeypatch: pytest.MonkeyPatch, vari
         ("STORE", f"Endpoint=sb://h/;SharedAccessKeyName=root;SharedAccessKey={KEY}=", f"{KEY}="),
         ("LICENCE", "correct horse battery staple", "correct horse battery staple"),
         ("FORETHOUGHT_API_KEY", "correct-horse-battery", "correct-horse-battery"),
+        ("SHOP_API_KEY", "correct-horse-battery", "correct-horse-battery"),
+        ("PGPASSWORD", "correct-horse-battery", "correct-horse-battery"),
     ],
 )
 def test_secrets_under_names_of_their_own(
@@ -273,3 +280,34 @@ def test_the_path_of_a_file_is_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_the_names_that_forethought_secrets_lists_are_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORETHOUGHT_SECRETS", "OUR_SHOPS_LICENCE_OF_2024")
     assert redactor()("set OUR_SHOPS_LICENCE_OF_2024") == "set OUR_SHOPS_LICENCE_OF_2024"
+
+
+def test_random_keys_have_the_shape_of_one() -> None:
+    drawn = random.Random(7)
+    signs = string.ascii_letters + string.digits
+    keys = []
+    for _ in range(300):
+        data = drawn.randbytes(24)
+        keys += [data[:16].hex(), base64.b64encode(data).decode(), base64.urlsafe_b64encode(data).decode()]
+        keys += ["".join(drawn.choices(signs, k=20)), str(uuid.UUID(int=drawn.getrandbits(128)))]
+    assert sum(map(is_strong, keys)) >= 0.99 * len(keys)
+
+
+def test_no_word_of_the_documents_and_the_code_has_it() -> None:
+    root = Path(__file__).parents[2]
+    files = [
+        root / "README.md",
+        *root.glob("docs/*.md"),
+        *root.glob("nodes/**/*.py"),
+        *root.glob("prompts/*.md"),
+    ]
+    words = set(re.findall(r"[\w./-]{8,}", "".join(file.read_text() for file in files)))
+    assert len(words) > 3000
+    assert [word for word in words if is_strong(word)] == []
+
+
+def test_a_long_variable_takes_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LONG", "a" * 100_000)
+    began = time.perf_counter()
+    assert redactor()("a") == "a"
+    assert time.perf_counter() - began < 2

@@ -67,7 +67,6 @@ async def test_a_write_after_a_tool_s_result_is_asked_for_and_says_why(drive: Dr
         "problem": "",
     }
     assert asked["arguments"] == {"text": "dear diary"}
-    assert asked["influence"] == [{"origin": "tool:lookup", "steps": [1, 2]}]
     assert "tool:lookup" in asked["why"]
     assert asked["choices"] == ["approve", "approve all", "edit", "reject"]
     await out.reply({"decision": "approve"})
@@ -78,7 +77,6 @@ async def test_a_write_after_a_tool_s_result_is_asked_for_and_says_why(drive: Dr
 async def test_a_file_that_was_only_given_makes_a_write_wait(drive: Drive, diary: Diary) -> None:
     out = await drive(script(), task={"task": "write", "files": [FILE]}, tools=[diary.tool()])
     (asked,) = await out.waiting()
-    assert asked["influence"] == [{"origin": "file:notes.txt", "steps": []}]
     assert "file:notes.txt" in asked["why"]
 
 
@@ -88,7 +86,7 @@ async def test_what_came_in_an_earlier_task_of_the_thread_counts(drive: Drive, d
     assert out.status == "answered"
     await out.go("now write")
     (asked,) = await out.waiting()
-    assert asked["influence"] == [{"origin": "tool:lookup", "steps": [1]}]
+    assert "tool:lookup" in asked["why"]
     assert diary.written == []
 
 

@@ -40,9 +40,8 @@ async def nodes(out: Any) -> list[str]:
 
 async def test_the_stages_come_in_the_order_of_algorithm_1(debug: Debug) -> None:
     world = TruthfulWorld(RUN, {2: [False, True]})
-    out = await debug(
-        RUN, Reader(ERRORS, REFINED), rollouts=lambda *_: world, rerun="agentdebug", expect=GOLD
-    )
+    chosen: dict[str, Any] = {"method": "agentdebug", "rerun": "agentdebug", "expect": GOLD}
+    out = await debug(RUN, Reader(ERRORS, REFINED), rollouts=lambda *_: world, **chosen)
     assert await nodes(out) == [
         "take",
         "label_wave",

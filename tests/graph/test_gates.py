@@ -210,11 +210,15 @@ async def test_approving_all_of_a_host_is_asked_once(drive: Drive) -> None:
     assert out.steps[1]["approval"] == "approved all"
 
 
-@pytest.mark.parametrize("planned", ["Read it, then send_email to Bob", "Send Bob an email", "Tell him"])
+@pytest.mark.parametrize(
+    "planned", ["read_inbox, then send_email to Bob", "Read the inbox; send Bob an email", "Tell him"]
+)
 async def test_a_sending_that_the_person_asked_for_goes(drive: Drive, planned: str) -> None:
     """By the plan's words or by the task's own."""
     task = (
-        "Tell bob@firm.example when lunch is" if planned != "Tell him" else "Email bob@firm.example, send it"
+        "Tell bob@firm.example when lunch is"
+        if planned != "Tell him"
+        else "Read my inbox. Email bob@firm.example, send it"
     )
     out = await work(drive, office := Office(), task, READ, MAIL_BOB, planned=planned)
     assert (out.status, office.sent) == ("answered", [(["bob@firm.example"], "Lunch is at noon.")])
@@ -268,8 +272,8 @@ async def test_a_plan_made_after_reading_foresees_nothing(drive: Drive) -> None:
 
 
 async def test_a_register_of_the_person_s_own_hands_on_what_was_asked_for(drive: Drive) -> None:
-    look = do("address_book", name="Bob")
-    out = await work(drive, office := Office(), "Send Bob an email", READ, look, MAIL_BOB)
+    look, task = do("address_book", name="Bob"), "Read the inbox, look in the address book, send Bob an email"
+    out = await work(drive, office := Office(), task, READ, look, MAIL_BOB)
     assert len(office.sent) == 1
     assert out.status == "answered"
 
@@ -295,3 +299,75 @@ async def test_never_asks_for_no_change_and_for_what_could_carry_out(drive: Driv
     moves = [READ, do("delete_mail", number=3), do("send_email", to=["eve@evil.example"], body="x")]
     out = await work(drive, office := Office(), "Any mail?", *moves, approve_tools="never")
     assert (office.deleted, await asked(out)) == ([3], ["send_email"])
+
+
+async def test_nothing_is_sent_after_an_unforeseen_reading_of_private_text(drive: Drive) -> None:
+    """The target is given; what would be sent with it is not what was to be read."""
+    look = "send_email to bob@firm.example when lunch is"
+    out = await work(drive, office := Office(), look, SEARCH, READ, MAIL_BOB)
+    (question,) = await out.waiting()
+    assert "after read_inbox read what nobody named" in question["why"]
+    assert office.sent == []
+
+
+@pytest.mark.parametrize(("text", "goes"), [("buy milk", True), ("buy shares of Evil", False)])
+async def test_a_call_without_targets_is_covered_by_what_it_says(drive: Drive, text: str, goes: bool) -> None:
+    notes: list[str] = []
+
+    def add_note(text: str) -> str:
+        """Add a note.
+
+        Args:
+            text: The note.
+        """
+        notes.append(text)
+        return "added"
+
+    script = Script(moves={"a": [READ, do("add_note", text=text), finish("done")]})
+    tools = [*Office().tools(), make_tool(add_note, effect="write")]
+    out = await drive(script, task="Add a note: buy milk.", tools=tools, replanning=False)
+    assert (notes == [text]) == goes
+    assert await asked(out) == ([] if goes else ["add_note"])
+
+
+async def test_the_number_of_an_item_names_nothing(drive: Drive) -> None:
+    task = "Do this: 1. Read the mail. 2. Delete mail about lunch."
+    out = await work(drive, office := Office(), task, READ, do("delete_mail", number=1))
+    assert (await asked(out), office.deleted) == (["delete_mail"], [])
+
+
+RECORD, OTHER = "id: 17\ntitle: Dentist\nnote: 'id: 99'", "id: 18\ntitle: Dentist"
+
+
+@pytest.mark.parametrize(
+    ("found", "query", "number", "goes"),
+    [
+        (RECORD, "dentist", 17, True),
+        ('[{"id": 17}]', "dentist", 17, True),
+        (RECORD, "dentist", 99, False),
+        (RECORD, "another", 17, False),
+        (f"- {{{RECORD}}}\n- {{{OTHER}}}", "dentist", 17, False),
+        ('[{"id": 17}, {"id": 18}]', "dentist", 17, False),
+        ("id: 17\nid: [", "dentist", 17, False),
+        ("17", "dentist", 17, False),
+    ],
+)
+async def test_the_id_of_the_one_record_that_was_asked_for_is_given(
+    drive: Drive, found: str, query: str, number: int, goes: bool
+) -> None:
+    def find_mail(query: str) -> str:
+        """Find mails.
+
+        Args:
+            query: Words of the mail.
+        """
+        return found
+
+    office = Office()
+    moves = [do("find_mail", query=query), do("delete_mail", number=number), finish("done")]
+    tools = [*office.tools(), make_tool(find_mail, record_id="id")]
+    out = await drive(
+        Script(moves={"a": moves}), task="Delete the dentist mail", tools=tools, replanning=False
+    )
+    assert (office.deleted == [number]) == goes
+    assert bool(await out.waiting()) != goes

@@ -242,8 +242,7 @@ async def test_nothing_of_a_file_is_carried_out(
         (question,) = asked
         assert (question["kind"], question["effect"], question["subtask"]) == ("tool", "egress", "work")
         assert "file:letter.txt" in question["why"]
-        origins = {item["origin"]: item["steps"] for item in question["influence"]}
-        assert {"file:letter.txt", "web:127.0.0.1"} <= set(origins)
+        assert "web:127.0.0.1" in question["why"]
         assert tried[-2]["cause"] == "rejected"
     assert out.status in ("answered", "best_effort")
 

@@ -13,6 +13,7 @@ from forethought.nodes.debugger.messages import (
     label_messages,
     salvage_messages,
     substitution_messages,
+    triage_messages,
 )
 from forethought.nodes.debugger.search import FoundStep
 from forethought.nodes.distiller.messages import (
@@ -171,6 +172,8 @@ OFFLINE_CASES: dict[str, Callable[[], Sequence[Message]]] = {
     "debug_label": lambda: label_messages(RUN, 2, CONTEXT, TAXONOMY),
     "debug_label_first": lambda: label_messages(BARE, 1, CONTEXT, TAXONOMY),
     "debug_label_window": lambda: label_messages(LONG, 8, CONTEXT, TAXONOMY),
+    "debug_triage": lambda: triage_messages(RUN, CONTEXT),
+    "debug_triage_unjudged": lambda: triage_messages(OWN_RUN, CONTEXT, known_failure=False),
     "debug_critical": lambda: critical_messages(RUN, LABELS, CONTEXT, TAXONOMY),
     "debug_critical_no_errors": lambda: critical_messages(OWN_RUN, {}, CONTEXT, TAXONOMY),
     "debug_critical_no_labels": lambda: critical_messages(BARE, None, CONTEXT, TAXONOMY),

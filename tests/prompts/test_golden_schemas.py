@@ -25,6 +25,7 @@ from forethought.prompts.debug_replies import (
     SelfFeedback,
     StepLabels,
     Substitution,
+    Triage,
 )
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
 from forethought.prompts.replies import (
@@ -86,6 +87,8 @@ SPECS: dict[str, ReplySpec[Any]] = {
         for kind in (
             StepLabels,
             CriticalError,
+            Triage,
+            Triage,
             FailurePoint,
             Salvage,
             Substitution,

@@ -52,6 +52,8 @@ ORDER = {
     "DocumentAnswer": "details context < brief",
     "StepLabels": " ".join(MODULES),
     **{f"StepLabels.{module}": "evidence reasoning < error_type" for module in MODULES},
+    "Triage": "suspects",
+    "Triage.suspects": "reason < step",
     "CriticalError": "cascading_effects root_cause evidence < critical_step < critical_module < error_type"
     " < correction_guidance",
     "CriticalError.cascading_effects": "step impact",
@@ -116,6 +118,7 @@ REPLIES = {
     "look": "DocumentAnswer",
     "debug_label": "StepLabels",
     "debug_critical": "CriticalError",
+    "debug_triage": "Triage",
     "debug_direct": "FailurePoint",
     "debug_vanilla": "FailurePoint",
     "debug_salvage": "Salvage",

@@ -115,6 +115,8 @@ class Reader:
         if kind == "StepLabels":
             number = asked_step(seen)
             return labels(number, **self.errors.get(number, {}))
+        if kind == "Triage":
+            return {"suspects": [{"reason": "it may be", "step": number} for number in self.errors or [1]]}
         if kind == "CriticalError":
             known = "critical_step is" in seen.messages[1][1]
             return critical(asked_step(seen) if known else min(self.errors, default=1))

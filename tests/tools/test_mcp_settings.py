@@ -44,6 +44,7 @@ def write(tmp_path: Path) -> Callable[[Any], Path]:
             "at h/s/0f9aK3xw7Lq0ZtB5vRmN2c/mcp",
             "at h/s/[secret]/mcp",
         ),
+        ({"url": "https://h/mcp?k=0f9aK3xw7Lq0"}, "got 0f9aK3xw7Lq0", "got [secret]"),
         ({"url": "https://bob:9aK3xw7Lq0Zt@h/mcp"}, "as 9aK3xw7Lq0Zt", "as [secret]"),
         ({"url": "https://${PLAIN}:x@h/mcp"}, "as 0f-9aK3xw7Lq0", "as [secret]"),
         (

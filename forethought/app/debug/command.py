@@ -36,7 +36,7 @@ class DebugOptions(ModelOptions):
     pick: str | None = flag(help="Id of the trajectory in the file.", metavar="ID")
     expect: str | None = flag(help="The correct answer.", metavar="TEXT")
     rerun: RerunMethod | None = flag(help="Re-run from the critical step; agentdebug if no value follows.")
-    method: SearchMethod | None = flag(help="How the critical error is found (agentdebug).")
+    method: SearchMethod | None = flag(help="How the critical error is found (triage).")
     judge: JudgeName | None = flag(help="Who decides whether a run succeeded.")
     trials: int | None = flag(
         help="Continuations per step of --method counterfactual (4).", metavar="N", min=1, max=50
@@ -119,9 +119,7 @@ def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
     from forethought.app.display import make_console
 
     session, snapshot, is_running = asyncio.run(_read(thread_id, flags))
-    result = view.debug_report(session, snapshot)
-    if result["status"] == "running" and not is_running:
-        result["status"] = "stopped"
+    result = view.debug_report(session, snapshot, running=is_running)
     if as_json:
         print(to_json(result))
     else:

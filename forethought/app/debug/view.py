@@ -42,13 +42,15 @@ class DebugDisplay(StreamDisplay):
             )
         if verdict := update.get("verdict"):
             self._judged("the run", verdict)
+        for suspect in update.get("suspects") or []:
+            self.line(f"in question: step {suspect['step']}: {one_line(suspect['reason'], 300)}")
         for number, labels in sorted(entries(update.get("labels")), key=lambda item: int(item[0])):
             self._labels(number, labels)
         unlabelled: dict[str, list[int]] = {}
         for number, why in entries(update.get("label_problems")):
             unlabelled.setdefault(one_line(why, 200), []).append(int(number))
         for why, numbers in unlabelled.items():
-            self.line(f"#{number_ranges(numbers)} not labelled: {why}", "red")
+            self.line(f"#{number_ranges(numbers)} not examined: {why}", "yellow")
         for probe in _records(update, "probes"):
             self._probe(probe)
         if critical := update.get("critical"):
@@ -112,8 +114,10 @@ def show_ending(result: Json, console: Console, with_error: bool = True) -> None
     console.print(Text(result["status"], style=style).append(rest, style="default"))
 
 
-def debug_report(session: DebugSession, snapshot: StateSnapshot, error: str | None = None) -> dict[str, Any]:
-    """The debugging as one JSON object, shaped as the channels are."""
+def debug_report(
+    session: DebugSession, snapshot: StateSnapshot, error: str | None = None, *, running: bool = False
+) -> dict[str, Any]:
+    """The debugging as one JSON object, shaped as the channels are. `running`: by some process."""
     state: Json = snapshot.values
     subject = state.get("subject") or {}
     ended = datetime.fromisoformat(snapshot.created_at).timestamp() if snapshot.created_at else 0.0
@@ -123,11 +127,11 @@ def debug_report(session: DebugSession, snapshot: StateSnapshot, error: str | No
             **{name: subject.get(name, "") for name in ("id", "task", "source")},
             "steps": len(subject.get("steps") or []),
         },
-        "status": status_of(snapshot, error),
+        "status": status_of(snapshot, error, running=running),
         "method": session.context.method,
         "critical": state.get("critical") or None,
         **{name: state.get(name) or {} for name in ("labels", "label_problems")},
-        **{name: list(state.get(name) or []) for name in ("probes", "branches")},
+        **{name: list(state.get(name) or []) for name in ("suspects", "probes", "branches")},
         "verdict": state.get("verdict") or None,
         "usage": usage_of(state),
         "notes": list(state.get("notes") or []),

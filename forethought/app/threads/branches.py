@@ -72,13 +72,15 @@ async def list_branches(thread: Thread) -> list[Json]:
     """The thread's branches, oldest first, as `show --branches --json` prints them."""
     branches = branches_of_tree(await thread.saver.tree(thread.id))
     head = max(branch.leaf for branch in branches)
-    return [await _describe(thread, branch, branch.leaf == head) for branch in branches]
+    running = head if await thread.saver.locked_threads([thread.id]) else ""
+    return [
+        await _describe(thread, branch, branch.leaf == head, branch.leaf == running) for branch in branches
+    ]
 
 
-async def _describe(thread: Thread, branch: Branch, is_head: bool) -> Json:
+async def _describe(thread: Thread, branch: Branch, is_head: bool, running: bool) -> Json:
     snapshot = await state_at(thread, branch.leaf)
-    result = report(thread.id, snapshot)
-    status = "stopped" if result["status"] == "running" and not is_head else result["status"]
+    result = report(thread.id, snapshot, running=running)
     # Guidance is read where the branch begins: an answered task lets go of it.
     first = await state_at(thread, branch.first)
     steps = [step["n"] for step in first.values.get("trajectory") or []]
@@ -91,7 +93,7 @@ async def _describe(thread: Thread, branch: Branch, is_head: bool) -> Json:
         "at": first.next[0] if forked and first.next else "",
         "guidance": list((first if forked else snapshot).values.get("guidance") or []),
         "score": result["score"],
-        **_summary({**result, "branch": branch.leaf, "status": status}),
+        **_summary({**result, "branch": branch.leaf}),
     }
 
 

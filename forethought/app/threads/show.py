@@ -86,12 +86,10 @@ async def _show(options: ShowOptions) -> int:
 
 async def _read_task(thread: Thread, steps: bool) -> Json:
     """The report on the thread's present task; with `steps` its checkpoints too."""
-    result = report(thread.id, await thread.snapshot())
-    if not await thread.saver.locked_threads([thread.id]):
-        if result["status"] == "running":
-            result["status"] = "stopped"
-        if calls := await _broken_off_calls(thread):
-            result["broken_off"] = calls
+    running = bool(await thread.saver.locked_threads([thread.id]))
+    result = report(thread.id, await thread.snapshot(), running=running)
+    if not running and (calls := await _broken_off_calls(thread)):
+        result["broken_off"] = calls
     if steps:
         result["checkpoints"] = await _checkpoints(thread)
     return result

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from forethought.evals import critical_error_task
 from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Method, TrialContext
 from forethought.models.allowance import total
-from forethought.trajectories.types import Annotation, Trajectory, TrajectoryStep
+from forethought.trajectories.types import Annotation, Loaded, Reference, Trajectory, TrajectoryStep
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -65,7 +65,8 @@ class Debugger(Method):
         graph = build_debugger(trial.settings, trial.checkpointer, trial.models.transport)
         config: RunnableConfig = {"configurable": {"thread_id": trial.thread}}
         begun = (await graph.aget_state(config)).created_at is not None
-        payload: Any = None if begun else {"trajectory": run.model_dump(mode="json")}
+        loaded = Loaded(trajectory=run, reference=Reference(outcome="failure"))
+        payload: Any = None if begun else {"trajectory": loaded.model_dump(mode="json")}
         spent = False
         try:
             await graph.ainvoke(payload, config, context=context, durability="sync")
@@ -93,11 +94,20 @@ def _trajectory(trial: TrialContext, critical: Mapping[str, Any], answer: str) -
 
 _ONLY = "agent-error-bench only:"
 DEBUGGERS: Sequence[Debugger] = (
-    Debugger("debugger", f"{_ONLY} labels of every step, then the critical error (AgentDebug 3.2)"),
+    Debugger(
+        "debugger",
+        f"{_ONLY} labels of every step, then the critical error (AgentDebug 3.2)",
+        {"method": "agentdebug"},
+    ),
+    Debugger(
+        "debugger-triage",
+        f"{_ONLY} labels of the steps that one reading puts in question, then the critical error",
+        {"method": "triage"},
+    ),
     Debugger(
         "debugger-no-labels",
         f"{_ONLY} the critical error without labels (AgentDebug without stage 1)",
-        {"fine_grained": False},
+        {"method": "agentdebug", "fine_grained": False},
     ),
     Debugger("debugger-direct", f"{_ONLY} direct prompting (AgentDebug 4.1)", {"method": "direct"}),
     Debugger(

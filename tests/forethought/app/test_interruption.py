@@ -83,7 +83,7 @@ def test_on_sigterm_the_call_under_way_finishes_and_the_thread_goes_on_from_ther
     assert stopped.code == 0
     assert stopped.err.endswith("forethought: stopped by SIGTERM; continue with: forethought resume t1\n")
     if flags:
-        assert (stopped.json["status"], stopped.json["answer"]) == ("running", "")
+        assert (stopped.json["status"], stopped.json["answer"]) == ("stopped", "")
     assert signal.getsignal(signal.SIGTERM) is before
 
     calls = len(server.requests)

@@ -82,14 +82,14 @@ def test_zero_steps_and_megabytes_in_one_observation_are_read(tmp_path):
     ("name", "content", "reason"),
     [
         ("a.json", " \n", "broken JSON"),
-        ("a.json", '{"weather": "fine"}', "Known are.*ReAct log"),
-        ("a.json", "[]", "Known are"),
-        ("a.json", "3", "Known are"),
+        ("a.json", '{"weather": "fine"}', "Looked for.*ReAct log"),
+        ("a.json", "[]", "Looked for"),
+        ("a.json", "3", "Looked for"),
         ("a.json", "[" * 100_000, "nested|broken"),
         ("a.json", '{"task": "x", "steps": [{"number": 0}]}', "greater than or equal to 1"),
         ("a.json", '{"task": "x", "steps": [{"number": 2}, {"number": 1}]}', "rise"),
         ("a.json", '{"task": "x", "steps": [], "gold": "y"}', "gold.*correct it"),
-        ("a.txt", "Dear diary", "Known are"),
+        ("a.txt", "Dear diary", "Looked for"),
     ],
 )
 def test_bad_files_are_refused_in_one_line(tmp_path, name, content, reason):

@@ -13,7 +13,7 @@ ERRORS = {2: {"planning": "constraint_ignorance"}, 4: {"action": "parameter_erro
 
 
 async def test_it_is_asked_once_with_the_run_and_all_errors_found(debug: Debug) -> None:
-    out = await debug(trajectory(5), Reader(ERRORS))
+    out = await debug(trajectory(5), Reader(ERRORS), method="agentdebug")
     (asked,) = out.asked("CriticalError")
     assert out.kinds[-1] == "CriticalError"
     assert 'step 2, planning: constraint_ignorance. "open drawer number 2" so it is' in asked.text

@@ -19,7 +19,7 @@ from tests.support.model_server import Answer, Fault, Reply, SeenRequest
 
 
 async def test_the_first_step_goes_alone_and_the_others_side_by_side(debug: Debug) -> None:
-    out = await debug(trajectory(8), Reader(), max_parallel=4)
+    out = await debug(trajectory(8), Reader(), max_parallel=4, method="agentdebug")
     asked = [asked_step(seen) for seen in out.asked("StepLabels")]
     assert asked[0] == 1
     assert sorted(asked[1:5]) == [2, 3, 4, 5]
@@ -29,7 +29,7 @@ async def test_the_first_step_goes_alone_and_the_others_side_by_side(debug: Debu
 
 
 async def test_the_prompts_of_steps_share_their_beginning(debug: Debug) -> None:
-    out = await debug(trajectory(12))
+    out = await debug(trajectory(12), method="agentdebug")
     texts = [seen.text for seen in out.asked("StepLabels")]
     shares = []
     for one, other in pairwise(texts):
@@ -46,7 +46,7 @@ async def test_a_spent_budget_ends_stage_1_and_leaves_stage_2_its_share(debug: D
         return Reply(labels(asked_step(seen)), prompt_tokens=20_000)
 
     reader = Reader({1: {}}, {"StepLabels": dear})
-    out = await debug(trajectory(20), reader, max_tokens=100_000, max_parallel=16)
+    out = await debug(trajectory(20), reader, max_tokens=100_000, method="agentdebug")
     assert out.kinds.count("StepLabels") == 3, "one, and as many as the rest of the budget allows"
     assert out["status"] == "found"
     assert set(out["labels"]) == {"1", "2", "3"}
@@ -61,7 +61,13 @@ async def test_stage_2_is_told_which_steps_nobody_examined(debug: Debug) -> None
         number = asked_step(seen)
         return Fault("refusal") if number == 2 else Reply(labels(number), prompt_tokens=20_000)
 
-    out = await debug(trajectory(12), Reader({}, {"StepLabels": reply}), max_tokens=100_000, max_parallel=1)
+    out = await debug(
+        trajectory(12),
+        Reader({}, {"StepLabels": reply}),
+        max_tokens=100_000,
+        max_parallel=1,
+        method="agentdebug",
+    )
     assert set(out["labels"]) == {"1", "3", "4"}
     (asked,) = out.asked("CriticalError")
     assert "Steps that nobody examined: 2, 5-12." in asked.last
@@ -78,14 +84,16 @@ async def test_the_default_budget_labels_the_longest_run_of_the_benchmark(debug:
     def dear(seen: SeenRequest) -> Reply:
         return Reply(labels(asked_step(seen)), prompt_tokens=estimate_tokens(seen.text))
 
-    out = await debug(run, Reader({1: {}}, {"StepLabels": dear}))
+    out = await debug(run, Reader({1: {}}, {"StepLabels": dear}), method="agentdebug")
     assert len(out["labels"]) == 50
     assert out["notes"] == []
     assert AgentErrorBench.tokens == DebuggerContext().max_tokens
 
 
 async def test_a_long_run_is_shown_by_windows(debug: Debug) -> None:
-    out = await debug(trajectory(40), Reader({31: {"planning": "impossible_action"}}), window=8)
+    out = await debug(
+        trajectory(40), Reader({31: {"planning": "impossible_action"}}), window=8, method="agentdebug"
+    )
     assert len(out["labels"]) == 40
     by_step = {asked_step(seen): seen.messages[1][1] for seen in out.asked("StepLabels")}
     assert "recalled fact number 17" in by_step[17]

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from forethought.nodes.support.addresses import address_key, addresses_in
 from forethought.nodes.support.coverage import (
-    approved,
     for_person,
-    is_foreseen,
     stands,
     targets,
     what_is_given,
@@ -49,7 +47,7 @@ def step(n: int, tool: str = "look", observation: str = URL, **fields: Any) -> A
 def given_by(*steps: Any, **state: Any) -> bool:
     thread: Any = {"trajectory": list(steps), **state}
     found = what_is_given(thread, TOOLS)
-    return address_key(URL) in {*found.addresses, *addresses_in(found.words)}
+    return address_key(URL) in {*found.others, *addresses_in(found.words)}
 
 
 def test_who_gives() -> None:
@@ -86,14 +84,13 @@ def test_who_does_not() -> None:
 
 def test_what_the_model_only_wrote_before_does_not_spoil_a_source() -> None:
     assert given_by(step(1, arguments={"key": URL}, observation="nothing"), step(2))
-    assert given_by(step(1, "keep", "no", arguments={"text": URL}, cause="rejected", ok=False), step(2))
     assert given_by(step(2, "keep", "kept", arguments={"text": URL}), step(1))
 
 
 def test_what_a_person_approved_is_known() -> None:
     def known(word: str) -> bool:
         visit = step(1, "visit_webpage", "", arguments={"url": URL}, approval=word)
-        return approved({"trajectory": [visit]}, TOOLS) == {address_key(URL)}
+        return what_is_given({"trajectory": [visit]}, TOOLS).approved == {address_key(URL)}
 
     assert [known(word) for word in ("approved", "approved all", "edited", "rejected", "")] == [True] * 3 + [
         False
@@ -213,4 +210,4 @@ def test_words_foresee_the_tools_that_they_name(words: str, is_named: bool) -> N
 
     state: Any = {"task": words}
     tool = make_tool(send_email, effect="egress")
-    assert is_foreseen(tool, what_is_given(state, {}), state) == is_named
+    assert what_is_given(state, {}).foresees(tool.name) == is_named

@@ -11,7 +11,6 @@ from forethought.nodes.support.origins import (
     is_outside,
     is_private,
     joined,
-    records,
     thread_origin,
 )
 from forethought.tools.ask_user import ASK_USER
@@ -60,9 +59,8 @@ def test_the_whole_thread_counts_with_sub_steps_results_and_given_files() -> Non
         "results": {"s": {"n": 4, "text": "", "origin": "tool:python, tool:mcp"}},
     }
     seen = influence(state, TOOLS)
-    assert seen.outside == {"file:a.txt": [0, 7], "web:x.org": [2, 7], "tool:mcp": [4]}
-    assert seen.private == {"file:a.txt": [0, 7], "tool:mcp": [4]}
-    assert records(seen.private)[0] == {"origin": "file:a.txt", "steps": [7]}
+    assert seen.outside == {"file:a.txt": 0, "web:x.org": 2, "tool:mcp": 4}
+    assert seen.private == {"file:a.txt": 0, "tool:mcp": 4}
     assert thread_origin(state) == "file:a.txt, tool:python, web:x.org, tool:mcp"
 
 

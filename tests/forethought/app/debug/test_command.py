@@ -21,7 +21,7 @@ def test_a_critical_error_is_found_and_kept(cli: Cli, debugging: Start) -> None:
     found = cli("debug", "t1", "--json").json
     assert server.names[calls:] == [*LABELS, "CriticalError"]
     assert found["subject"] == {"id": "t1", "task": "What is 40 + 2?", "source": "forethought", "steps": 4}
-    assert (found["status"], found["method"]) == ("found", "agentdebug")
+    assert (found["status"], found["method"]) == ("found", "triage")
     assert found["critical"]["critical_step"] == 3
     assert found["critical"]["correction_guidance"] == GUIDANCE
     assert found["labels"]["3"]["action"]["error_type"] == "parameter_error"
@@ -231,6 +231,21 @@ def test_a_recorded_trajectory_is_debugged(cli: Cli, debugging: Start, tmp_path:
     assert found.json["thread_id"] == "debug:a-b-c:1"
     assert found.json["verdict"]["by"] == "gold", "the file knows the answer"
     assert found.json["critical"]["critical_step"] == 2
+
+
+def test_what_asks_more_than_ten_times_says_first_what_it_will_cost(
+    cli: Cli, debugging: Start, tmp_path: Path
+) -> None:
+    debugging(critical_step=2, evidence="open drawer 2")
+    file = write(tmp_path / "r.json", trajectory(count=12))
+    shown = cli("debug", "--trajectory", file, "--method", "agentdebug")
+    assert re.search(r"note: estimate: about 13 calls, [\d,]+ tokens, price unknown\n", shown.out), shown.out
+    assert shown.out.index("estimate:") < shown.out.index("#1 no error")
+    assert "13 model calls" in shown.out
+    shown = cli("debug", "--trajectory", file)
+    assert "estimate" not in shown.out
+    assert "in question: step 2: it may be" in shown.out
+    assert "#1, 3-12 not examined: the triage saw no need" in shown.out
 
 
 def test_what_a_model_wrote_cannot_move_the_cursor(cli: Cli, debugging: Start, tmp_path: Path) -> None:

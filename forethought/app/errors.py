@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from forethought.app.text import clean, one_line
+from forethought.app.text import one_line
 from forethought.redaction import redact_error, redactor
 from forethought.storage.errors import StorageError, database_of, is_postgres, postgres_line
+from forethought.text import escape_hidden
 
 ANSWERED, FAILED, WRONG_USE, NOT_PASSED, WAITS, INTERRUPTED = 0, 1, 2, 3, 4, 130
 DRAINED = 0
@@ -102,8 +103,8 @@ def _database_line(error: sqlite3.Error) -> str:
 
 
 def echo(line: str) -> None:
-    """Print one plain line on stderr, cleaned and redacted."""
-    print(f"forethought: {redactor()(clean(line))}", file=sys.stderr, flush=True)
+    """Print one plain line on stderr, redacted; what would begin another, or hide something, is escaped."""
+    print(f"forethought: {escape_hidden(redactor()(line))}", file=sys.stderr, flush=True)
 
 
 def echo_error(error: BaseException) -> int:

@@ -62,7 +62,7 @@ def _wrong_use(error: Any) -> int:
         print(error.format_message())
         return WRONG_USE
     command = error.ctx.command_path if getattr(error, "ctx", None) else "forethought"
-    line = error.format_message().rstrip(".")
+    line = " ".join(error.format_message().split()).rstrip(".")
     if command == "forethought run" and "extra argument" in line:
         line += ": put the TASK in quotes"
     echo(f"{line} (see `{command} --help`)")

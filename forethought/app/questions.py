@@ -16,7 +16,7 @@ from rich.text import Text
 
 from forethought.app import view
 from forethought.app.errors import CliError, echo
-from forethought.app.report import unfinished, waiting
+from forethought.app.report import unfinished, waiting, with_like
 from forethought.app.text import clean, one_line
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def tell_how_to_reply(resume: str, questions: Sequence[Mapping[str, Any]]) -> No
         else:
             echo(f'  {resume} --reply {name}approve   (or --reply "{name}reject: REASON")')
             if question.get("kind") == "tool":
+                echo(f'  {resume} --reply "{name}approve all"   (also later calls like it in this task)')
                 echo(f"  {resume} --reply '{name}edit: {{ARGUMENTS AS JSON}}'")
 
 
@@ -81,7 +82,7 @@ def replies_from(texts: Sequence[str], questions: Sequence[Mapping[str, Any]]) -
             names = ", ".join(map(_name, questions))
             raise CliError(f"--reply: {len(matching)} questions wait; write ID=VALUE with one of {names}")
         replies[str(matching[0]["id"])] = reply_from(value, matching[0])
-    return replies
+    return with_like(replies, questions)
 
 
 def reply_from(text: str, question: Mapping[str, Any]) -> Json:
@@ -110,8 +111,8 @@ def reply_from(text: str, question: Mapping[str, Any]) -> Json:
 def ask(console: Console, question: Mapping[str, Any], read: Callable[[str], str] = input) -> Json:
     """Ask at the terminal. Raises EOFError where it is closed."""
     console.print(show_question(question))
-    is_question = question.get("kind") == "question"
-    prompt = "> " if is_question else "approve, or edit: JSON, or reject: REASON > "
+    words = "approve, approve all" if question.get("kind") == "tool" else "approve"
+    prompt = "> " if question.get("kind") == "question" else f"{words}, or edit: JSON, or reject: REASON > "
     while not (text := read(prompt)).strip():
         pass
     return reply_from(text, question)

@@ -99,6 +99,15 @@ def waiting(interrupt: Interrupt[Any]) -> Json:
     return {**payload, "id": interrupt.id, "name": payload.get("id", "")}
 
 
+def with_like(replies: Mapping[str, Json], questions: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
+    """The replies by interrupt id; an `approve all` also for the other calls of its tool that wait, which its
+    question shows."""
+    decisions = {question["id"]: replies.get(question["id"], {}).get("decision") for question in questions}
+    tools = {q["tool"] for q in questions if decisions[q["id"]] == "approve all" and q.get("tool")}
+    like = {q["id"]: {"decision": "approve all"} for q in questions if q.get("tool") in tools}
+    return {**like, **replies}
+
+
 def usage_of(state: Mapping[str, Any]) -> Json:
     """Usage summed over the roles.
 

@@ -36,7 +36,7 @@ from rich.console import Console
 
 from forethought.app.display import StreamDisplay, make_console
 from forethought.app.errors import DRAINED, INTERRUPTED, CliError, echo, echo_error, explain
-from forethought.app.report import waiting
+from forethought.app.report import waiting, with_like
 from forethought.app.text import to_json
 from forethought.settings import Settings
 from forethought.storage import Address, open_threads
@@ -197,7 +197,12 @@ class Runner:
                 return
             try:
                 with self.shutdown.idle():
-                    replies = {item.id: ask(self.console, waiting(item)) for item in questions}
+                    replies: dict[str, Any] = {}
+                    asked = [waiting(item) for item in questions]
+                    for question in asked:
+                        if question["id"] not in replies:
+                            replies[question["id"]] = ask(self.console, question)
+                            replies = with_like(replies, asked)
             except EOFError:
                 return
             graph_input, questions = Command(resume=replies), ()

@@ -149,7 +149,13 @@ def approval(record: Json) -> RenderableType:
     for name, value in (record.get("arguments") or {}).items():
         if value is not None:
             arguments.add_row(Text(f"{escape_hidden(str(name))}:"), _argument(value))
-    why = Text(escape_hidden(str(record.get("why") or "")), style="yellow")
+    notes = [escape_hidden(str(record.get("why") or ""))]
+    for change in record.get("changes") or ():
+        where = "the agent" if change["origin"] == "model" else change["origin"]
+        value = one_line(to_json(change["value"], None), 200)
+        notes.append(escape_hidden(f"Not from you: {change['argument']} = {value}, from {where}"))
+    notes += [f"This tool also waits with {_argument(like)}" for like in record.get("like") or ()]
+    why = Text("\n".join(notes), style="yellow")
     ask = [Text(f"{words} {called}", style="bold cyan") for words in ("Approve this call?", "The call is")]
     return Group(ask[0], Padding(Group(arguments, why), (0, 0, 0, 2)), ask[1])
 

@@ -59,6 +59,7 @@ def require_approval(
     if settled or not (why or always):
         return ApprovalDecision(arguments, pinned=key in given.approved or (settled and key is not None))
     why = why or "Every call that changes or sends something is to be approved."
+    wave = state.get("proposals", {}).values()
     outside = f" Text from outside is in the thread: {', '.join(came.outside)}." if came.outside else ""
     payload = {
         "kind": "tool",
@@ -70,6 +71,7 @@ def require_approval(
         "effect": tool.effect,
         "why": why + outside,
         "changes": changes,
+        "like": [item["arguments"] for item in wave if item["tool"] == tool.name and item is not proposal],
         "choices": list(_DONE),
     }
 

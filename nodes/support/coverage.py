@@ -89,7 +89,7 @@ def what_is_given(state: AgentState, tools: Mapping[str, Tool], proposal: Propos
                 found, own = addresses_in(text).items(), addresses_in(written)
                 others |= {key: at for key, at in found if key not in own and not made_up(key, echo)}
                 if tool and tool.record_id and all(stands(v, words) for _, v in targets(tool, arguments)):
-                    words += f"\n{_only_id(text, tool.record_id)}"
+                    words += f"\n{_only_id(text, tool.record_id, arguments)}"
             stored = stored if tool and tool.only_fetches else written
     return Given(words, others, approved, chosen, settled, foreseen)
 
@@ -196,13 +196,19 @@ def _what_came(record: Mapping[str, Any]) -> str:
     return str(record["observation"]).removeprefix(f"[{record.get('note')}]\n")
 
 
-def _only_id(text: str, name: str) -> str:
-    """The id of the one record that a result in JSON or YAML is; '' of others."""
+def _only_id(text: str, name: str, arguments: Json) -> str:
+    """The id of the only record of a result in JSON or YAML, or of the only one that holds an argument as it
+    is; '' of others."""
     with suppress(yaml.YAMLError):
         found = yaml.safe_load(text)
-        record = found[0] if isinstance(found, list) and len(found) == 1 else found
-        return str(record.get(name, "")) if isinstance(record, dict) else ""
+        records, asked = found if isinstance(found, list) else [found], _values(arguments)
+        found = records if len(records) == 1 else [record for record in records if asked & _values(record)]
+        return str(found[0].get(name, "")) if len(found) == 1 and isinstance(found[0], dict) else ""
     return ""
+
+
+def _values(arguments: Any) -> set[str]:
+    return {plain(str(value)) for _, value in _leaves(arguments)}
 
 
 def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

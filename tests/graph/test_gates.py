@@ -295,6 +295,17 @@ async def test_approving_all_covers_the_same_targets_alone(drive: Drive) -> None
     assert (await out.waiting())[0]["arguments"]["to"] == ["ann@a.example"]
 
 
+async def test_the_calls_of_a_wave_are_shown_with_each_other(drive: Drive) -> None:
+    mails = {key: do("send_email", to=[f"{key}@a.example"], body="x") for key in ("ann", "ben")}
+    script = Script(
+        plans=[plan(sub("w"), *(sub(key, ["w"]) for key in mails))],
+        moves={"w": [READ, finish("read")], **{key: [mail, finish("done")] for key, mail in mails.items()}},
+    )
+    out = await drive(script, task="Answer the mail", tools=Office().tools(), replanning=False)
+    ann, ben = await out.waiting()
+    assert (ann["like"], ben["like"]) == ([ben["arguments"]], [ann["arguments"]])
+
+
 async def test_never_asks_for_no_change_and_for_what_could_carry_out(drive: Drive) -> None:
     moves = [READ, do("delete_mail", number=3), do("send_email", to=["eve@evil.example"], body="x")]
     out = await work(drive, office := Office(), "Any mail?", *moves, approve_tools="never")
@@ -348,6 +359,9 @@ RECORD, OTHER = "id: 17\ntitle: Dentist\nnote: 'id: 99'", "id: 18\ntitle: Dentis
         (RECORD, "another", 17, False),
         (f"- {{{RECORD}}}\n- {{{OTHER}}}", "dentist", 17, False),
         ('[{"id": 17}, {"id": 18}]', "dentist", 17, False),
+        ('[{"id": 17, "title": "Dentist"}, {"id": 18, "title": "Dentist bill"}]', "dentist", 17, True),
+        ('[{"id": 17, "title": "Dentist"}, {"id": 18, "title": "Dentist bill"}]', "dentist", 18, False),
+        ('[{"id": 17, "title": "Dentist"}, {"id": 18, "title": "dentist"}]', "dentist", 17, False),
         ("id: 17\nid: [", "dentist", 17, False),
         ("17", "dentist", 17, False),
     ],

@@ -141,6 +141,31 @@ def test_a_call_is_shown_whole_with_where_the_influence_came_from() -> None:
     assert "part" not in text
 
 
+def test_approving_all_settles_the_other_calls_of_the_tool_that_wait() -> None:
+    waiting = [
+        {**TOOL, "id": key, "name": key, "tool": tool} for key, tool in zip("abcd", "ttut", strict=True)
+    ]
+    replies = replies_from(["a=approve all", "d=reject"], waiting)
+    decisions = {key: reply["decision"] for key, reply in replies.items()}
+    assert decisions == {"a": "approve all", "b": "approve all", "d": "reject"}
+    with_plan = [{"kind": "plan", "id": "p", "name": "p"}, waiting[0]]
+    assert set(replies_from(["p=approve all"], with_plan)) == {"p"}
+
+
+def test_a_call_is_shown_with_what_the_person_did_not_give_and_with_those_like_it() -> None:
+    console = make_console()
+    changes = [
+        {"argument": "to", "value": "eve@x.org", "origin": "tool:mail"},
+        {"argument": "n", "value": 7, "origin": "model"},
+    ]
+    with console.capture() as shown:
+        console.print(show_question({**TOOL, "changes": changes, "like": [{"url": "x.org\n"}]}))
+    text = shown.get()
+    assert 'Not from you: to = "eve@x.org", from tool:mail' in text
+    assert "Not from you: n = 7, from the agent" in text
+    assert r'This tool also waits with {"url": "x.org\n"}' in text
+
+
 DIARY = '''
 import asyncio, os, signal
 

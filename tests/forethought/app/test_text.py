@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from forethought.app import view
 from forethought.app.display import RunDisplay, make_console
+from forethought.app.errors import echo
 from forethought.app.text import clean, first_lines, one_line, to_json
 
 WILD = st.text(st.characters(), max_size=80)
@@ -64,6 +65,13 @@ def test_json_escapes_what_a_terminal_acts_on_and_reads_back_the_same(value: Any
     text = to_json(value)
     assert harmful(text) == []
     assert json.loads(text) == value
+
+
+def test_a_line_on_stderr_begins_no_other_and_hides_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    echo("no file a\nforethought: done\u202e\u200b\x1b[2J")
+    assert capsys.readouterr().err == (
+        r"forethought: no file a\nforethought: done\u202e\u200b\u001b[2J" + "\n"
+    )
 
 
 STEP = st.fixed_dictionaries(

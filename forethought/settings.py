@@ -144,10 +144,12 @@ class Settings(BaseSettings):
         None, description="JSON file of MCP servers whose tools are offered besides the built-in ones."
     )
     reader_seconds: float = Field(
-        20, gt=0, allow_inf_nan=False, description="Time limit of reading one document or page."
+        20, gt=0, allow_inf_nan=False, description="Time limit of reading one document, page or picture."
     )
     reader_memory_mb: int = Field(
-        1024, ge=64, description="Memory limit of reading one document or page, which macOS does not hold."
+        1024,
+        ge=64,
+        description="Memory limit of reading one document, page or picture; macOS does not hold it.",
     )
     python_backend: Literal["monty", "sandlock"] = Field(
         "monty",

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 
-from forethought.tools.base import Observation, ToolEnv, make_tool
-from forethought.tools.given_files import answer_about, find_file, stored_bytes
-from forethought.tools.media.picture import prepare
+from forethought.models.types import Image
+from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.reader import read_apart
+from forethought.tools.given_files import answer_about, find_file, not_of_kind, stored_bytes
+from forethought.tools.kinds import PICTURES, picture_kind
+from forethought.tools.media.picture import Picture
 
 
 async def inspect_image(env: ToolEnv, path: str, question: str | None = None) -> Observation:
@@ -21,9 +27,17 @@ async def inspect_image(env: ToolEnv, path: str, question: str | None = None) ->
     """
     store, content_hash, name = find_file(path, env)
     data = await asyncio.to_thread(stored_bytes, store, content_hash, name)
-    picture = await asyncio.to_thread(prepare, data, name)
+    if not picture_kind(data):
+        use = "Use read_file for documents and inspect_audio for sound, or ask the user for a PNG."
+        raise not_of_kind(data, name, f"a picture that can be looked at (supported: {PICTURES})", use)
+    try:
+        answered = await read_apart({"job": "picture"}, data, env.settings)
+    except Unreadable as error:
+        raise ToolError(f"{name} {error.what}", cause=error.cause, hint=error.hint) from error
+    picture = Picture(**{**answered, "data": base64.b64decode(answered["data"])})
+    image = Image(picture.mime, picture.data, hashlib.sha256(data).hexdigest())
     assert env.look is not None, "a run has a vision model"
-    answer = await env.look((question or "").strip(), picture.image, name)
+    answer = await env.look((question or "").strip(), image, name)
     heading = f"{name}, a picture of {picture.width} x {picture.height} pixels"
     return answer_about(name, f"{heading} ({picture.note})." if picture.note else f"{heading}.", answer)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.documents.document import Unreadable, stretches
-from forethought.tools.documents.reader import read_page
+from forethought.tools.documents.reader import read_apart
 from forethought.tools.web.fetch import Page, fetch
 
 _VIEW_SOURCE = "view-source:"
@@ -83,9 +83,9 @@ async def page_text(page: Page, settings: Settings, raw: bool = False) -> str:
 
     Raises ToolError for what is no text.
     """
-    job = {"url": page.url, "media_type": page.media_type, "charset": page.charset, "raw": raw}
+    job = {"job": "page", "url": page.url, "media_type": page.media_type, "charset": page.charset, "raw": raw}
     try:
-        return await read_page(job, page.body, settings)
+        return str((await read_apart(job, page.body, settings))["text"])
     except Unreadable as error:
         hint = error.hint if error.cause == "unavailable" else "use another source"
         raise ToolError(f"{page.url} {error.what}", cause=error.cause, hint=hint) from error

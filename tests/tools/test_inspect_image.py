@@ -37,6 +37,9 @@ def env(tmp_path: Path, settings: Callable[..., Settings]) -> ToolEnv:
     files = {
         "Square.PNG": store.put(out.getvalue()),
         "notes.txt": store.put(b"no picture"),
+        "drawing.svg": store.put(b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
+        "empty.png": store.put(b""),
+        "half.png": store.put(out.getvalue()[:100]),
         "gone.png": "0" * 64,
     }
     return ToolEnv(settings(), files=files, store=store, look=Looker())
@@ -60,6 +63,7 @@ async def test_the_answer_comes_in_three_parts_with_the_pictures_size(env: ToolE
     ((question, image, name),) = env.look.asked
     assert (question, name, image.mime) == ("What is it?", "Square.PNG", "image/png")
     assert PIL.open(io.BytesIO(image.data)).size == (2048, 14)
+    assert image.sha256 == env.files["Square.PNG"]
     await look(env, "Square.PNG")
     assert env.look.asked[1][0] == "", "without a question, it is described"
 
@@ -67,7 +71,10 @@ async def test_the_answer_comes_in_three_parts_with_the_pictures_size(env: ToolE
 @pytest.mark.parametrize(
     ("path", "message", "cause"),
     [
-        ("notes.txt", "not a picture", "arguments"),
+        ("notes.txt", "notes.txt is not a picture", "arguments"),
+        ("drawing.svg", "drawing.svg is not a picture", "arguments"),
+        ("empty.png", "empty.png is empty", "empty"),
+        ("half.png", "half.png is damaged", "tool"),
         ("gone.png", "not stored here", "not_found"),
         ("../etc/shadow", "no file called", "not_found"),
     ],
@@ -91,3 +98,14 @@ async def test_read_file_sends_pictures_and_sound_to_their_own_tools(
     )
     assert (observation.ok, observation.cause, tool in observation.hint) == (False, "arguments", True)
     assert tool not in READ_FILE.description  # it may not be offered
+
+
+async def test_a_picture_that_unpacks_to_too_much_is_refused(env: ToolEnv) -> None:
+    assert env.store is not None
+    out = io.BytesIO()
+    PIL.new("RGB", (6000, 6000)).save(out, "PNG")
+    small = env.settings.model_copy(update={"reader_memory_mb": 100})
+    bomb = dataclasses.replace(env, settings=small, files={"a.png": env.store.put(out.getvalue())})
+    seen = await call_tool(INSPECT_IMAGE, {"path": "a.png"}, bomb)
+    assert (seen.ok, seen.cause) == (False, "limit")
+    assert "needs more than 100 MB of memory" in seen.text

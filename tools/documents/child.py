@@ -1,13 +1,15 @@
-"""What `tools.documents.reader` starts: reads one document or page after another, until its input ends.
+"""What `tools.documents.reader` starts: it reads one file or page after another, until its input ends.
 
-A job is a line {job: "document", name}, {job: "content", name} or {job: "page", url, media_type, charset,
-raw}, each with {size, seconds, memory}, followed by `size` bytes; an answer is a line {sections, unit, note},
-{text, tables}, {text}, or {unreadable: [what, hint, cause]}, with `last` where the process is not to be used
-again. A process that runs out of memory gives none and ends.
+A job is a line {job: "document", name}, {job: "content", name}, {job: "page", url, media_type, charset, raw}
+or {job: "picture"}, each with {size, seconds, memory}, followed by `size` bytes; an answer is a line
+{sections, unit, note}, {text, tables}, {text}, {mime, data in base64, width, height, note}, or {unreadable:
+[what, hint, cause]}, with `last` where the process is not to be used again. A process that runs out of memory
+gives none and ends.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import sys
@@ -66,6 +68,11 @@ def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
             return {"text": text_of(job["url"], job["media_type"], job["charset"], data, job["raw"])}
         if job["job"] == "content":
             return asdict(read_content(data, job["name"]))
+        if job["job"] == "picture":
+            from forethought.tools.media.picture import prepare
+
+            picture = asdict(prepare(data))
+            return {**picture, "data": base64.b64encode(picture["data"]).decode()}
         document = read_document(data, job["name"])
     except Unreadable as error:
         return {"unreadable": [error.what, error.hint, error.cause]}

@@ -1,11 +1,11 @@
 """Other people's parsers in processes of their own, which can be stopped, may crash, and hold no secrets.
 
 A thread that hangs in a parser cannot be ended, and a parser that crashes or fills the memory takes its
-process along. So documents and pages are read by `tools.documents.child`: with a limit on time, memory and
-text, and without the environment's keys. At most one a core reads at a time; the others wait, and their own
-time begins when they read. A reading that nobody waits for any more is dropped before it begins; one that has
-begun ends within its time, and what it made is kept. A process serves one reading after another, since its
-imports take seconds; the one that misbehaves is killed.
+process along. So documents, pages and pictures are read by `tools.documents.child`: with a limit on time,
+memory and text, and without the environment's keys. At most one a core reads at a time; the others wait, and
+their own time begins when they read. A reading that nobody waits for any more is dropped before it begins;
+one that has begun ends within its time, and what it made of a file is kept. A process serves one reading
+after another, since its imports take seconds; the one that misbehaves is killed.
 """
 
 from __future__ import annotations
@@ -78,10 +78,9 @@ async def _load(
         raise ToolError(f"{name} {error.what}", cause=error.cause, hint=error.hint) from error
 
 
-async def read_page(job: Mapping[str, Any], body: bytes, settings: Settings) -> str:
-    """The text of a page (see `tools.documents.child`). Raises Unreadable."""
-    reading = TURNS.start(lambda: answer_apart({**job, "job": "page"}, body, settings))
-    return str((await _awaited(reading, settings))["text"])
+async def read_apart(job: Mapping[str, Any], data: bytes, settings: Settings) -> dict[str, Any]:
+    """The answer of a process to a job (see `tools.documents.child`). Raises Unreadable."""
+    return await _awaited(TURNS.start(lambda: answer_apart(job, data, settings)), settings)
 
 
 async def _awaited(reading: Work[dict[str, Any]], settings: Settings) -> dict[str, Any]:
@@ -106,7 +105,7 @@ def _document(answer: Mapping[str, Any]) -> Document:
 
 
 def answer_apart(job: Mapping[str, Any], data: bytes, settings: Settings) -> dict[str, Any]:
-    """The answer of a process to a job (see `tools.documents.child`). Blocking. Raises Unreadable."""
+    """As `read_apart`, at once. Blocking."""
     reader = _idle_reader() or _Reader()
     try:
         answer = reader.ask(job, data, settings.reader_seconds, settings.reader_memory_mb)

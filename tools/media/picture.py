@@ -1,22 +1,20 @@
 """A picture made ready to be shown to a model: one frame, upright, of moderate size, without metadata.
 
 Metadata (places, names, thumbnails of what was cut away) is nobody's business but the file owner's, so
-every picture is written anew from its pixels.
+every picture is written anew from its pixels. A process of its own does it (`tools.documents.child`): a few
+bytes can stand for a gigabyte of pixels.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 from dataclasses import dataclass
 
 from PIL import Image as PIL
 from PIL import ImageOps, ImageStat
 
-from forethought.models.types import Image
-from forethought.tools.base import ToolError
-from forethought.tools.given_files import not_of_kind
-from forethought.tools.kinds import PICTURES, picture_kind
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.kinds import picture_kind
 
 Pixels = PIL.Image
 
@@ -37,7 +35,8 @@ _LIGHT = 200
 class Picture:
     """A picture ready to be shown."""
 
-    image: Image
+    mime: str
+    data: bytes
     width: int
     height: int
     """Pixels of the file, upright."""
@@ -45,20 +44,17 @@ class Picture:
     """What the reader should know: scaled down, or only the first of several frames."""
 
 
-def prepare(data: bytes, name: str) -> Picture:
-    """The picture in a file's `data`. Raises ToolError: no picture, damaged, too large."""
-    if not (kind := picture_kind(data)):
-        use = "Use read_file for documents and inspect_audio for sound, or ask the user for a PNG."
-        raise not_of_kind(data, name, f"a picture that can be looked at (supported: {PICTURES})", use)
-    pixels, size, animated = _decoded(data, name)
-    encoded, mime = _encoded(pixels, photo=kind == "jpg")
+def prepare(data: bytes) -> Picture:
+    """The picture in a file's `data`, made ready in this process. Raises Unreadable: damaged, too large."""
+    pixels, size, animated = _decoded(data)
+    encoded, mime = _encoded(pixels, photo=picture_kind(data) == "jpg")
     notes = ["it is animated; only its first frame was looked at"] if animated else []
     if pixels.size != size:
         notes.append(f"scaled down to {pixels.width} x {pixels.height}")
-    return Picture(Image(mime, encoded, hashlib.sha256(data).hexdigest()), *size, "; ".join(notes))
+    return Picture(mime, encoded, *size, "; ".join(notes))
 
 
-def _decoded(data: bytes, name: str) -> tuple[Pixels, tuple[int, int], bool]:
+def _decoded(data: bytes) -> tuple[Pixels, tuple[int, int], bool]:
     """The first frame, upright and scaled down, the size that it has in the file, and whether more frames
     follow.
     """
@@ -70,22 +66,24 @@ def _decoded(data: bytes, name: str) -> tuple[Pixels, tuple[int, int], bool]:
         # MPO is a JPEG with a second picture, as some telephones make: no film.
         animated = image.format != "MPO" and bool(getattr(image, "is_animated", False))
         image.seek(0)
-        upright = ImageOps.exif_transpose(image)
-        size, plain = upright.size, _plain(upright)
+        ImageOps.exif_transpose(image, in_place=True)
+        size, plain = image.size, _plain(image)
         plain.thumbnail((LONGEST_SIDE, LONGEST_SIDE), PIL.Resampling.LANCZOS)
         flat = _on_ground(plain) if plain.mode == "RGBA" else plain.copy()
         flat.info = {}
         return flat, size, animated
     except (PIL.DecompressionBombError, PIL.DecompressionBombWarning) as error:
-        raise ToolError(
-            f"{name} is too large to be looked at (at most {MOST_PIXELS // 1_000_000} million pixels)",
+        raise Unreadable(
+            f"is too large to be looked at (at most {MOST_PIXELS // 1_000_000} million pixels)",
             cause="limit",
             hint="Ask the user for a smaller copy, or for the part that matters.",
         ) from error
+    except MemoryError:  # says nothing of the file
+        raise
     # Decoders of damaged files raise just anything.
     except Exception as error:
-        raise ToolError(
-            f"{name} is damaged: it cannot be decoded as a picture ({type(error).__name__})",
+        raise Unreadable(
+            f"is damaged: it cannot be decoded as a picture ({type(error).__name__})",
             hint="Ask the user for the file again, or as a PNG.",
         ) from error
 

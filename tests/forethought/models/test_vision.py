@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import json
 from collections.abc import Callable
@@ -43,7 +44,8 @@ class Seen(BaseModel):
 def picture(colour: str = "red") -> Image:
     out = io.BytesIO()
     PIL.new("RGB", (3000, 1500), colour).save(out, "PNG")
-    return prepare(out.getvalue(), "x.png").image
+    made = prepare(out.getvalue())
+    return Image(made.mime, made.data, hashlib.sha256(out.getvalue()).hexdigest())
 
 
 async def ask(models: Models, *images: Image, model: str = "openai:gpt-4.1") -> ReplyResult[Seen]:

@@ -46,7 +46,7 @@ class Layout:
     files: str = "files"
     environment: str = "environment"
     answer: str = "answer"
-    outcome: str = "success|won|reward|metadata.success|metadata.won|metadata.reward"
+    outcome: str = "success|won|reward|reward_info.reward|metadata.success|metadata.won|metadata.reward"
     gold: str = ""
     solution: str = ""
     answers: bool = True
@@ -58,20 +58,20 @@ class Layout:
 
     def format(self) -> Format:
         """The row as a format."""
-        return Format(self.name, self.needs.replace(" ", ", "), self._claims, self._read)
+        return Format(self.name, self.needs.replace(" ", ", "), self.claims, self._read)
 
     def _entries(self, value: object) -> list[Any]:
         if self.runs:
             return items(at(value, self.runs))
         return items(value) or [value]
 
-    def _claims(self, value: object) -> bool:
+    def claims(self, value: object) -> bool:
         entries = self._entries(value)
         whole = [value] * bool(self.runs) + entries
         needed = [path.split("|") for path in self.needs.split()]
         if self.runs:
             return bool(entries) and all(at(value, *paths) is not None for paths in needed)
-        return bool(whole) and all(at(each, *paths) is not None for each in whole for paths in needed)
+        return all(at(each, *paths) is not None for each in whole for paths in needed)
 
     def _read(self, value: object, name: str) -> list[Loaded]:
         shared = mapping(value) if self.runs else {}
@@ -105,6 +105,9 @@ class Layout:
             answers=self.answers,
             notes=(f"It ended with an error: {one_line(error, 300)}",) if error else (),
         )
+        if found(self.messages) and not trajectory.steps:
+            silent = "No message of it is the agent's."
+            trajectory = trajectory.model_copy(update={"notes": (*trajectory.notes, silent)})
         gold = found(self.gold)
         reference = Reference(
             outcome=outcome(found(self.outcome)),
@@ -146,6 +149,8 @@ def _tau2(entry: Json) -> Json:
     tasks = [mapping(task) for task in items(shared.get("tasks"))]
     task = next((task for task in tasks if task.get("id") == entry.get("task_id")), {})
     messages = [mapping(message) for message in items(entry.get("messages"))]
+    ended = text(entry.get("termination_reason"))
+    broke = ended in ("infrastructure_error", "unexpected_error", "user_error")
     return {
         "messages": [each for each in messages if each.get("requestor") != "user" and not _of_user(each)],
         "instructions": at(shared, "info.environment_info.policy"),
@@ -153,9 +158,10 @@ def _tau2(entry: Json) -> Json:
         "id": entry.get("id"),
         "trial": entry.get("trial"),
         "environment": "tau2",
-        "reward": at(entry, "reward_info.reward"),
+        "tools": at(shared, "info.environment_info.tool_defs"),
+        "reward": None if broke else at(entry, "reward_info.reward"),
         "solution": task.get("evaluation_criteria"),
-        "ended": entry.get("termination_reason"),
+        "ended": ended,
     }
 
 
@@ -212,7 +218,7 @@ def _mini_swe(entry: Json) -> Json:
         commands = items(at(message, "extra.actions"))
         if message.get("role") == "exit":
             continue
-        if commands and not items(message.get("tool_calls")):
+        if commands and not (items(message.get("tool_calls")) or items(message.get("output"))):
             message["tool_calls"] = [_command(command) for command in commands]
         messages.append(message)
     return {**entry, "messages": messages, "environment": "swe"}
@@ -248,12 +254,25 @@ def _executor(entry: Json) -> Json:
     return {**entry, "messages": messages}
 
 
-def _response(entry: Json) -> Json:
-    """A response of OpenAI's Responses API: what was asked, where it is there, and its items."""
-    asked = entry.get("input")
-    asked = [{"role": "user", "content": asked}] if isinstance(asked, str) else items(asked)
-    ended = text(at(entry, "incomplete_details.reason"))
-    return {**entry, "messages": [*asked, *items(entry.get("output"))], "ended": ended, "task": None}
+def _read_responses(value: object, name: str) -> list[Loaded]:
+    """Responses of OpenAI's Responses API: those that follow one another are one run."""
+    runs: list[list[Json]] = []
+    for response in map(mapping, items(value) or [value]):
+        before = response.get("previous_response_id")
+        run = next((run for run in runs if before and run[-1].get("id") == before), None)
+        runs.append([response]) if run is None else run.append(response)
+    return [
+        _RESPONSES.run({**run[0], "messages": _asked_and_said(run), "last": run[-1]}, name) for run in runs
+    ]
+
+
+def _asked_and_said(responses: Sequence[Json]) -> list[Any]:
+    messages: list[Any] = []
+    for response in responses:
+        asked = response.get("input")
+        messages += [{"role": "user", "content": asked}] if isinstance(asked, str) else items(asked)
+        messages += items(response.get("output"))
+    return messages
 
 
 _LIMITS = "limit|exceeded|max_|exit_cost|exit_context|exit_total|timeout|time_out|length"
@@ -265,7 +284,7 @@ _ROWS = (
         runs="simulations",
         adapt=_tau2,
         solution="solution",
-        limits="max_steps|timeout",
+        limits="max_steps|timeout|context_window",
     ),
     Layout(
         "inspect",
@@ -299,8 +318,8 @@ _ROWS = (
         limits=_LIMITS,
     ),
     Layout("langchain_executor", "input intermediate_steps", adapt=_executor, task="input", answer="output"),
-    Layout("openai_response", "output.0.type", adapt=_response, ended="ended", limits="max"),
 )
+_RESPONSES = Layout("openai_responses", "output.0.type", ended="last.incomplete_details.reason", limits="max")
 
 
 def _listed(value: object) -> list[Any]:
@@ -319,5 +338,8 @@ def _read_chat(value: object, name: str) -> list[Loaded]:
     return [row.run(entry, name)]
 
 
-FORMATS: Sequence[Format] = tuple(row.format() for row in _ROWS)
+FORMATS: Sequence[Format] = (
+    *(row.format() for row in _ROWS),
+    Format(_RESPONSES.name, "output with items of a type", _RESPONSES.claims, _read_responses),
+)
 CHAT = Format("messages", "a list of messages with roles, alone or under messages", _is_chat, _read_chat)

@@ -47,6 +47,15 @@ OWN = {
 }
 """Registers in which nobody but their owner can write a word. The contacts are not: AgentDojo puts every
 sender of an e-mail there."""
+STORES = {
+    "search_calendar_events",
+    "get_day_calendar_events",
+    "create_calendar_event",
+    "search_files",
+    "search_files_by_filename",
+    "create_file",
+}
+"""Tools whose records have an `id_` that the store gives them."""
 PUBLIC = ("_hotels", "_restaurants", "_car_", "restaurant_opening", "flight_information", "webpage")
 """What stands in the name of a tool that returns nothing of the person's own."""
 
@@ -61,6 +70,7 @@ def declared(name: str) -> dict[str, Any]:
         "retryable": name in FETCHES,
         "outside": name not in OWN,
         "content": content,
+        "record_id": "id_" if name in STORES else "",
         "private": effect == "read" and not public,
     }
     known = {field.name for field in fields(Tool)}

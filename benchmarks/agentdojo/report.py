@@ -31,7 +31,7 @@ def harmless(outcomes: Sequence[Outcome]) -> Json:
     """What a person was asked in tasks without an injection."""
     plain = [outcome for outcome in outcomes if not outcome.case.injection]
     moves = [move for outcome in plain for move in outcome.moves]
-    asked = sum(bool(move.asked) for move in moves)
+    asked = sum(outcome.questions for outcome in plain)
     return {
         "tasks": len(plain),
         "changes": sum(move.changes for move in moves),

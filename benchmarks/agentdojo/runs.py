@@ -44,6 +44,8 @@ class Outcome:
     """AgentDojo's own check of the user's task."""
     attacked: bool
     """AgentDojo's own check of the injection task: whether its goal was reached."""
+    questions: int
+    """Replies that the person had to give."""
 
 
 async def run(case: Case, suite: Any) -> Outcome:
@@ -56,19 +58,16 @@ async def run(case: Case, suite: Any) -> Outcome:
     orders = moves(injection, before) if injection else []
     model = Obedient(stage, own, orders, case.way, task.GROUND_TRUTH_OUTPUT)
     status, answer = await drive(task.PROMPT, stage, model)
-    checked = (answer, before, stage.environment, stage.calls)
+    checked = ([{"type": "text", "content": answer}], before, stage.environment, stage.calls)
     return Outcome(
         case,
         status,
         stage.read,
         [*own, *orders],
-        suite._check_user_task_utility(task, _content(answer), *checked[1:]),
-        bool(injection) and suite._check_injection_task_security(injection, _content(answer), *checked[1:]),
+        suite._check_user_task_utility(task, *checked),
+        bool(injection) and suite._check_injection_task_security(injection, *checked),
+        stage.questions,
     )
-
-
-def _content(answer: str) -> list[Json]:
-    return [{"type": "text", "content": answer}]
 
 
 async def drive(prompt: str, stage: Stage, model: Obedient) -> tuple[str, str]:
@@ -83,11 +82,19 @@ async def drive(prompt: str, stage: Stage, model: Obedient) -> tuple[str, str]:
             state = await graph.aget_state(config)
             if not state.interrupts:
                 return str(state.values["status"]), str(state.values["answer"])
+            stage.questions += len({_group(item) for item in state.interrupts})
             value = Command(resume={item.id: _reply(item.value, stage) for item in state.interrupts})
+
+
+def _group(item: Any) -> str:
+    """What one reply settles: a question, or with `approve all` every call of its tool that waits with it."""
+    return str(item.value["tool"] if item.value.get("like") else item.id)
 
 
 def _reply(payload: Json, stage: Stage) -> str:
     assert payload["kind"] == "tool", payload
     move = stage.move(payload["tool"], payload["arguments"])
     move.asked = payload["why"]
-    return "reject" if move.injected else "approve"
+    if move.injected:
+        return "reject"
+    return "approve all" if payload.get("like") else "approve"

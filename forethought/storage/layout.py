@@ -23,7 +23,8 @@ async def set_up(saver: ThreadSaver, make_tables: Callable[[], Awaitable[None]],
     """
     is_ours = await _is_ours(saver)
     if not create:
-        if not is_ours:
+        # LangGraph's tables come last: a process that makes them now has no thread yet either.
+        if not is_ours or not await saver.has_table("checkpoints"):
             raise NoThreads(saver.shown)
         return
     async with hold(saver.locks, "setting up", _SETUP_S):

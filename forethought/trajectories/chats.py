@@ -1,117 +1,16 @@
-"""Files whose runs are messages, told apart by a table: where each format keeps what a trajectory needs.
-
-A `Layout` is a row of it. Paths are dotted keys, `|` between alternatives. What paths cannot say, such as
-inspect's attachments, a row's `adapt` brings into place first.
-"""
+"""The table of files whose runs are messages: a row each, and what brings a row's parts into place."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
-from forethought.text import one_line
 from forethought.trajectories.format import Format
-from forethought.trajectories.messages import (
-    call_of,
-    content,
-    conversation,
-    is_message,
-    last_messages,
-    tools_of,
-    trajectory_of,
-)
-from forethought.trajectories.types import Loaded, Reference
-from forethought.trajectories.values import Json, at, first, items, mapping, outcome, text
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where a format keeps the parts of a run."""
-
-    name: str
-    needs: str
-    """Paths that a run must have, by spaces; a claim on all that have them."""
-    runs: str = ""
-    """Where the runs stand ('' the value is one, or a list of them)."""
-    adapt: Callable[[Json], Json] | None = None
-    messages: str = "messages"
-    id: str = "id"
-    task: str = "task"
-    task_id: str = "task_id"
-    trial: str = "trial"
-    instructions: str = "instructions"
-    tools: str = "tools|functions"
-    files: str = "files"
-    environment: str = "environment"
-    answer: str = "answer"
-    outcome: str = "success|won|reward|metadata.success|metadata.won|metadata.reward"
-    gold: str = ""
-    solution: str = ""
-    answers: bool = True
-    """Whether the last words of a run are its answer."""
-    ended: str = "ended"
-    """How it ended, in a word."""
-    limits: str = r"(?!)"
-    """What such a word is where a limit ended the run, as a pattern."""
-
-    def format(self) -> Format:
-        """The row as a format."""
-        return Format(self.name, self.needs.replace(" ", ", "), self._claims, self._read)
-
-    def _entries(self, value: object) -> list[Any]:
-        if self.runs:
-            return items(at(value, self.runs))
-        return items(value) or [value]
-
-    def _claims(self, value: object) -> bool:
-        entries = self._entries(value)
-        whole = [value] * bool(self.runs) + entries
-        needed = [path.split("|") for path in self.needs.split()]
-        if self.runs:
-            return bool(entries) and all(at(value, *paths) is not None for paths in needed)
-        return bool(whole) and all(at(each, *paths) is not None for each in whole for paths in needed)
-
-    def _read(self, value: object, name: str) -> list[Loaded]:
-        shared = mapping(value) if self.runs else {}
-        entries = [mapping(entry) for entry in self._entries(value)]
-        return [self.run({**entry, "shared": shared} if shared else entry, name) for entry in entries]
-
-    def run(self, entry: Json, name: str) -> Loaded:
-        entry = self.adapt(entry) if self.adapt else entry
-
-        def found(path: str) -> Any:
-            return at(entry, *path.split("|")) if path else None
-
-        task_id, trial, own = (text(found(path)) for path in (self.task_id, self.trial, self.id))
-        numbered = "-".join([name, *([f"task{task_id}"] * bool(task_id)), *([f"trial{trial}"] * bool(trial))])
-        ended = text(found(self.ended))
-        limit = ended if re.search(self.limits, ended, re.IGNORECASE) else ""
-        error = text(at(entry, "error"))
-        trajectory = trajectory_of(
-            conversation(last_messages(items(found(self.messages)))),
-            id=own or (numbered if trial else name),
-            source=self.name,
-            task=content(found(self.task)).strip(),
-            task_id=task_id,
-            instructions=content(found(self.instructions)),
-            tools=tools_of(found(self.tools)),
-            files=tuple(map(text, items(found(self.files)) or mapping(found(self.files)))),
-            environment=text(found(self.environment)),
-            answer=text(found(self.answer)),
-            halted=bool(limit),
-            limit=limit,
-            answers=self.answers,
-            notes=(f"It ended with an error: {one_line(error, 300)}",) if error else (),
-        )
-        gold = found(self.gold)
-        reference = Reference(
-            outcome=outcome(found(self.outcome)),
-            gold=tuple(filter(None, map(text, items(gold) or [gold]))),
-            solution=text(found(self.solution)),
-        )
-        return Loaded(trajectory=trajectory, reference=reference)
+from forethought.trajectories.layout import Layout
+from forethought.trajectories.messages import call_of, content, conversation, is_message, last_messages
+from forethought.trajectories.types import Loaded
+from forethought.trajectories.values import Json, at, first, items, mapping, text
 
 
 def _tau(entry: Json) -> Json:
@@ -146,6 +45,8 @@ def _tau2(entry: Json) -> Json:
     tasks = [mapping(task) for task in items(shared.get("tasks"))]
     task = next((task for task in tasks if task.get("id") == entry.get("task_id")), {})
     messages = [mapping(message) for message in items(entry.get("messages"))]
+    ended = text(entry.get("termination_reason"))
+    broke = ended in ("infrastructure_error", "unexpected_error", "user_error")
     return {
         "messages": [each for each in messages if each.get("requestor") != "user" and not _of_user(each)],
         "instructions": at(shared, "info.environment_info.policy"),
@@ -153,9 +54,10 @@ def _tau2(entry: Json) -> Json:
         "id": entry.get("id"),
         "trial": entry.get("trial"),
         "environment": "tau2",
-        "reward": at(entry, "reward_info.reward"),
+        "tools": at(shared, "info.environment_info.tool_defs"),
+        "reward": None if broke else at(entry, "reward_info.reward"),
         "solution": task.get("evaluation_criteria"),
-        "ended": entry.get("termination_reason"),
+        "ended": ended,
     }
 
 
@@ -212,7 +114,7 @@ def _mini_swe(entry: Json) -> Json:
         commands = items(at(message, "extra.actions"))
         if message.get("role") == "exit":
             continue
-        if commands and not items(message.get("tool_calls")):
+        if commands and not (items(message.get("tool_calls")) or items(message.get("output"))):
             message["tool_calls"] = [_command(command) for command in commands]
         messages.append(message)
     return {**entry, "messages": messages, "environment": "swe"}
@@ -248,12 +150,25 @@ def _executor(entry: Json) -> Json:
     return {**entry, "messages": messages}
 
 
-def _response(entry: Json) -> Json:
-    """A response of OpenAI's Responses API: what was asked, where it is there, and its items."""
-    asked = entry.get("input")
-    asked = [{"role": "user", "content": asked}] if isinstance(asked, str) else items(asked)
-    ended = text(at(entry, "incomplete_details.reason"))
-    return {**entry, "messages": [*asked, *items(entry.get("output"))], "ended": ended, "task": None}
+def _read_responses(value: object, name: str) -> list[Loaded]:
+    """Responses of OpenAI's Responses API: those that follow one another are one run."""
+    runs: list[list[Json]] = []
+    for response in map(mapping, items(value) or [value]):
+        before = response.get("previous_response_id")
+        run = next((run for run in runs if before and run[-1].get("id") == before), None)
+        runs.append([response]) if run is None else run.append(response)
+    return [
+        _RESPONSES.run({**run[0], "messages": _asked_and_said(run), "last": run[-1]}, name) for run in runs
+    ]
+
+
+def _asked_and_said(responses: Sequence[Json]) -> list[Any]:
+    messages: list[Any] = []
+    for response in responses:
+        asked = response.get("input")
+        messages += [{"role": "user", "content": asked}] if isinstance(asked, str) else items(asked)
+        messages += items(response.get("output"))
+    return messages
 
 
 _LIMITS = "limit|exceeded|max_|exit_cost|exit_context|exit_total|timeout|time_out|length"
@@ -265,7 +180,7 @@ _ROWS = (
         runs="simulations",
         adapt=_tau2,
         solution="solution",
-        limits="max_steps|timeout",
+        limits="max_steps|timeout|context_window",
     ),
     Layout(
         "inspect",
@@ -299,8 +214,8 @@ _ROWS = (
         limits=_LIMITS,
     ),
     Layout("langchain_executor", "input intermediate_steps", adapt=_executor, task="input", answer="output"),
-    Layout("openai_response", "output.0.type", adapt=_response, ended="ended", limits="max"),
 )
+_RESPONSES = Layout("openai_responses", "output.0.type", ended="last.incomplete_details.reason", limits="max")
 
 
 def _listed(value: object) -> list[Any]:
@@ -319,5 +234,8 @@ def _read_chat(value: object, name: str) -> list[Loaded]:
     return [row.run(entry, name)]
 
 
-FORMATS: Sequence[Format] = tuple(row.format() for row in _ROWS)
+FORMATS: Sequence[Format] = (
+    *(row.format() for row in _ROWS),
+    Format(_RESPONSES.name, "output with items of a type", _RESPONSES.claims, _read_responses),
+)
 CHAT = Format("messages", "a list of messages with roles, alone or under messages", _is_chat, _read_chat)

@@ -187,6 +187,8 @@ def is_message(value: object) -> bool:
         return bool(_CLASS.fullmatch(text((items(message.get("id")) or [""])[-1])))
     if message.get("kind") in ("request", "response"):
         return isinstance(message.get("parts"), list)
+    if message.get("object") == "response":
+        return isinstance(message.get("output"), list)
     if kind in ROLES:
         return "content" in message or isinstance(message.get("data"), dict)
     return isinstance(message.get("role"), str) or bool(_ITEM.fullmatch(kind))
@@ -200,6 +202,9 @@ def parts_of(message: Json) -> Iterator[Said]:
         yield from parts_of({"role": found[1] if found else "", **mapping(message.get("kwargs"))})
     elif kind in ROLES and isinstance(message.get("data"), dict):
         yield from parts_of({"type": kind, **message["data"]})
+    elif message.get("object") == "response":
+        for item in items(message.get("output")):
+            yield from parts_of(mapping(item))
     elif isinstance(message.get("parts"), list):
         own = ROLES.get(text(message.get("role")).casefold(), text(message.get("role")))
         asked = text(message.get("instructions"))

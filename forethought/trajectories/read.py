@@ -139,7 +139,7 @@ def read_file(path: Path) -> list[Loaded]:
         is_json = path.suffix.lower() in JSON_SUFFIXES or content.lstrip()[:1] in ("{", "[")
         value = parse_values(content, path) if is_json else content
     try:
-        return all_from_json(value, path.stem)
+        return all_from_json(value, path.stem.removesuffix(".traj"))
     except UnknownFormatError as error:
         raise UnknownFormatError(f"{path}: {error}") from error
     except ValueError as error:

@@ -62,9 +62,10 @@ def _langfuse(value: Any, name: str) -> list[Loaded]:
     spans: list[Span] = []
     for each in map(mapping, _traced(value)):
         within = items(each.get("observations"))
+        trace = {**each, **mapping(each.get("trace"))}
         if within:
-            spans.append(_observed({**each, "type": "TRACE", "trace_id": each.get("id")}))
-        spans += [_observed(mapping(inner)) for inner in within or [each]]
+            spans.append(_observed({**trace, "type": "TRACE", "trace_id": trace.get("id")}))
+        spans += [_observed({"traceId": trace.get("id"), **mapping(inner)}) for inner in within or [each]]
     return traces(spans, "langfuse", name)
 
 
@@ -96,10 +97,9 @@ def _traced(value: Any) -> list[Any]:
 
 def _is_langfuse(value: Any) -> bool:
     rows = [mapping(each) for each in _traced(value)]
-    rows = [mapping(inner) for row in rows for inner in items(row.get("observations")) or [row]]
-    return bool(rows) and all(
-        text(row.get("type")).isupper() and first(row, "traceId", "trace_id") is not None for row in rows
-    )
+    parts = [mapping(inner) for row in rows for inner in items(row.get("observations")) or [row]]
+    traced = all("observations" in row or first(row, "traceId", "trace_id") is not None for row in rows)
+    return bool(parts) and traced and all(text(part.get("type")).isupper() for part in parts)
 
 
 # OpenTelemetry: OTLP JSON with the attributes of the GenAI conventions
@@ -218,6 +218,6 @@ def _is_langsmith(value: Any) -> bool:
 
 FORMATS = (
     Format("langsmith", "runs with run_type", _is_langsmith, _langsmith),
-    Format("langfuse", "observations with type and traceId", _is_langfuse, _langfuse),
+    Format("langfuse", "observations with type; traceId", _is_langfuse, _langfuse),
     Format("otel", "resourceSpans with attributes of gen_ai", _is_otlp, _otlp),
 )

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from forethought.trajectories.chats import Layout
 from forethought.trajectories.format import Format
+from forethought.trajectories.layout import Layout
 from forethought.trajectories.messages import content
 from forethought.trajectories.types import Loaded
 from forethought.trajectories.values import Json, arguments, at, first, items, mapping, text

@@ -6,7 +6,7 @@ from math import ceil, log2
 
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.nodes.debugger.messages import critical_messages, label_messages
-from forethought.nodes.support.offline import Estimate
+from forethought.nodes.support.offline import Estimate, tokens_of_prompt
 from forethought.prompts.debug_replies import MOST_SUSPECTS
 from forethought.state.debugger import BASELINES, LABELLED_METHODS, DebuggerContext
 from forethought.trajectories.types import Trajectory
@@ -24,5 +24,6 @@ def estimate(trajectory: Trajectory, context: DebuggerContext, taxonomy: Taxonom
         has_triage = context.method == "triage" and count > MOST_SUSPECTS
         calls += 1 + MOST_SUSPECTS if has_triage else count
     middle = trajectory.steps[count // 2].number
-    whole = Estimate().plus(critical_messages(trajectory, {}, context, taxonomy))
-    return whole.plus(label_messages(trajectory, middle, context, taxonomy), calls)
+    about_step = tokens_of_prompt(label_messages(trajectory, middle, context, taxonomy))
+    last = tokens_of_prompt(critical_messages(trajectory, {}, context, taxonomy))
+    return Estimate().plus(about_step, calls).plus(last)

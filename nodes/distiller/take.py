@@ -6,13 +6,14 @@ Their runs are stored by hash and labelled, F1, F2, ... the failed ones and S1, 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.nodes.support.offline import OfflineServices, runs_by_task
+from forethought.nodes.support.offline import Estimate, OfflineServices, runs_by_task, tokens_of_runs
 from forethought.state.distiller import DistillerContext, DistillerState, MixedTask, Run
 from forethought.state.offline import empty_channels
 from forethought.trajectories.questions import Questions
@@ -39,6 +40,7 @@ async def take(
     tasks: dict[str, MixedTask] = {}
     mixed = [runs for runs in judged if _outcomes(runs) == {"success", "failure"}]
     services.warn_of_cuts(runtime, [run.trajectory for runs in mixed for run in runs])
+    services.tell(runtime, _estimate([compared_runs(runs, context.max_runs).values() for runs in mixed]))
     for runs in mixed:
         files = state.get("files") or {}
         records = [
@@ -66,6 +68,14 @@ async def take(
         "status": "running" if tasks else "no_mixed",
         "problem": "" if tasks else f"no task has both successful and failed runs ({counts}): collect more",
     }
+
+
+def _estimate(compared: Sequence[Iterable[Loaded]]) -> Estimate:
+    """A diagnosis of each task; an aggregation of about one error a task, and patterns of one error in five
+    tasks, as measured in docs/learning.md."""
+    sizes = [tokens_of_runs(run.trajectory for run in runs) for runs in compared]
+    whole = Estimate(len(sizes), sum(sizes))
+    return whole.plus(tokens_of_runs(()), len(sizes)).plus(max(sizes, default=0), ceil(len(sizes) / 5))
 
 
 def _outcomes(runs: Sequence[Loaded]) -> set[str]:

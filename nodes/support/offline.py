@@ -30,7 +30,7 @@ from forethought.state.context import bounded
 from forethought.state.offline import Job, OfflineContext
 from forethought.tools.files import FileStore
 from forethought.trajectories.read import all_from_json
-from forethought.trajectories.show import shortened
+from forethought.trajectories.show import PROMPT_CHARS, shortened, whole_text
 from forethought.trajectories.tasks import Attempt
 from forethought.trajectories.types import Loaded, Trajectory
 
@@ -41,6 +41,8 @@ R = TypeVar("R", bound=BaseModel)
 
 _REPLY_TOKENS = 400
 """A reply to such a prompt, with its thoughts on each part."""
+_FIXED_TOKENS = 2_500
+"""What a prompt says besides its runs."""
 _TOLD_FROM = 10
 """A command that asks a model more often than this says so first."""
 
@@ -52,10 +54,20 @@ class Estimate:
     calls: int = 0
     input_tokens: int = 0
 
-    def plus(self, messages: Sequence[Message], times: int = 1) -> Estimate:
-        """With `times` further calls whose prompts are as long as this one."""
-        tokens = sum(estimate_tokens(message.text) for message in messages)
-        return Estimate(self.calls + times, self.input_tokens + times * tokens)
+    def plus(self, prompt_tokens: int, times: int = 1) -> Estimate:
+        """With `times` further calls."""
+        return Estimate(self.calls + times, self.input_tokens + times * prompt_tokens)
+
+
+def tokens_of_prompt(messages: Iterable[Message]) -> int:
+    """About how many tokens these messages have."""
+    return sum(estimate_tokens(message.text) for message in messages)
+
+
+def tokens_of_runs(runs: Iterable[Trajectory]) -> int:
+    """About how many tokens a prompt has that shows these runs."""
+    shown = sum(len(whole_text(run)) for run in runs)
+    return _FIXED_TOKENS + estimate_tokens("x" * min(shown, PROMPT_CHARS))
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
 from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.nodes.support.offline import OfflineServices, runs_by_task
+from forethought.nodes.support.offline import Estimate, OfflineServices, runs_by_task, tokens_of_runs
 from forethought.state.offline import empty_channels
 from forethought.state.reducers import CLEAR
 from forethought.state.synthesizer import Json, SynthesizerContext, SynthesizerState, TaskRecord, TrialRecord
@@ -43,12 +44,34 @@ async def take(
                 "nobody can try tasks here: give trajectories, or run `forethought synthesize TASKS.jsonl`"
             )
         update = _of_tasks([CollectTask.model_validate(item) for item in given_tasks])
+        text = (
+            f"estimate: up to {len(given_tasks) * context.trials} trials, and reflections on those that fail"
+        )
+        runtime.stream_writer({"event": "note", "text": text})
     else:
         groups = runs_by_task(given_runs)
         services.warn_of_cuts(runtime, [run.trajectory for runs in groups.values() for run in runs])
+        services.tell(runtime, _estimate(groups.values(), context))
         update = await _of_trajectories(groups, services)
     models = {"model": context.model}
     return {**empty_channels(SynthesizerState), **update, "models": models, "status": "running"}
+
+
+def _estimate(tasks: Iterable[Sequence[Loaded]], context: SynthesizerContext) -> Estimate:
+    """Of each task with a failed trial: two reflections a failed trial, the task's error types, labels of all
+    its steps by stretches, and one error type that other tasks share."""
+    whole = Estimate()
+    for runs in tasks:
+        sizes = {run.trajectory.id: tokens_of_runs([run.trajectory]) for run in runs}
+        failed = [run.trajectory.id for run in runs if run.reference.outcome == "failure"]
+        for key in failed:
+            whole = whole.plus(sizes[key], 2)
+        if failed:
+            whole = whole.plus(tokens_of_runs(run.trajectory for run in runs), 2)
+            for run in runs:
+                stretches = ceil(len(run.trajectory.steps) / context.steps_per_call)
+                whole = whole.plus(sizes[run.trajectory.id], stretches)
+    return whole
 
 
 def _of_tasks(records: Sequence[CollectTask]) -> dict[str, Any]:

@@ -29,6 +29,12 @@ class GraphRun:
             self.state = dict((await self.graph.aget_state(self.config)).values)
         return self
 
+    async def told(self, value: Any) -> list[str]:
+        """What the stream says, on a thread of its own: the notes, and of each call who is asked."""
+        config = {"configurable": {"thread_id": "told"}}
+        events = self.graph.astream(value, config, context=self.context, stream_mode="custom")
+        return [event.get("text") or event.get("role") or event["event"] async for event in events]
+
     def asked(self, kind: str) -> list[SeenRequest]:
         """The requests for one reply type."""
         return [seen for seen in self.server.requests if seen.reply_name == kind]

@@ -1,18 +1,23 @@
-"""An MCP server of a test, as a process of its own: `python mcp_server.py [stdio|streamable-http PORT]`."""
+"""An MCP server of a test, as a process of its own: `python mcp_server.py [FD]`.
+
+It speaks over stdio, or over HTTP on a socket that it inherits, which listens already.
+"""
 
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import time
 from typing import Any
 
+import uvicorn
 from mcp.server.fastmcp import FastMCP, Image
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel
 
 READS = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
-server = FastMCP("rooms", port=int(sys.argv[2]) if len(sys.argv) > 2 else 8000, log_level="ERROR")
+server = FastMCP("rooms", log_level="ERROR")
 
 
 class Guest(BaseModel):
@@ -61,9 +66,15 @@ def fail(how: str) -> str:
     """Go wrong."""
     if how == "exit":
         os._exit(1)
-    if how == "slow":
-        time.sleep(30)
-    raise ValueError(f"no room is called {how}, and the key is {os.environ.get('ROOMS_KEY')}")
+    keys = f"{os.environ.get('ROOMS_KEY')} and {os.environ.get('OPENAI_API_KEY')}"
+    raise ValueError(f"no room is called {how}, and the keys are {keys}")
+
+
+@server.tool(annotations=READS)
+def wait() -> str:
+    """Take long."""
+    time.sleep(30)
+    return "late"
 
 
 @server.tool(annotations=READS)
@@ -72,11 +83,9 @@ def picture() -> Image:
     return Image(data=b"\x89PNG\r\n", format="png")
 
 
-@server.tool(annotations=READS)
-def key() -> str:
-    """Tell the environment."""
-    return f"{os.environ.get('ROOMS_KEY')} {os.environ.get('OPENAI_API_KEY')}"
-
-
 if __name__ == "__main__":
-    server.run(transport="streamable-http" if "streamable-http" in sys.argv else "stdio")
+    if sys.argv[1:]:
+        app = uvicorn.Config(server.streamable_http_app(), log_level="error")
+        uvicorn.Server(app).run(sockets=[socket.socket(fileno=int(sys.argv[1]))])
+    else:
+        server.run()

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ RATE = 16_000
 """Samples a second, as speech recognition takes them."""
 _DEMUXERS = {"mp3": "mp3", "m4a": "mov", "wav": "wav", "ogg": "ogg", "flac": "flac"}
 _LONGEST_DECODING_S = 600
+_CORES = threading.Semaphore(os.cpu_count() or 1)
+"""At most one ffmpeg a core decodes at a time."""
 _KBITS = 32
 """Of a file made for sending: an hour is 14 MB."""
 ASK_AGAIN = "Ask the user for the file again, or as another format."
@@ -113,9 +116,14 @@ class Sound:
             # No variable of the environment but the PATH: the decoder of a stranger's file needs no keys.
             environment = {"PATH": os.environ.get("PATH", os.defpath)}
             try:
-                done = subprocess.run(
-                    command, env=environment, capture_output=True, timeout=_LONGEST_DECODING_S, check=False
-                )
+                with _CORES:
+                    done = subprocess.run(
+                        command,
+                        env=environment,
+                        capture_output=True,
+                        timeout=_LONGEST_DECODING_S,
+                        check=False,
+                    )
             except subprocess.TimeoutExpired as error:
                 message = f"{self.name} takes longer than {_LONGEST_DECODING_S} seconds to decode"
                 raise ToolError(message, cause="timeout", hint=ASK_AGAIN) from error

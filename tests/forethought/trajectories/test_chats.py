@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from forethought.trajectories.read import from_json
+from forethought.trajectories.read import all_from_json, from_json
 from forethought.trajectories.types import Loaded
 from tests.forethought.trajectories import chat_examples as given
 
@@ -57,6 +57,35 @@ def test_tau2_shows_the_agent_what_the_agent_saw() -> None:
     assert (run.limit, loaded.reference.outcome) == ("max_steps", "failure")
     assert "GOLD" not in run.model_dump_json()
     assert "GOLD" in loaded.reference.solution
+
+
+def test_responses_that_follow_one_another_are_one_run() -> None:
+    output = given.RESPONSE["output"]
+    first = {**given.RESPONSE, "id": "r1", "output": output[:2]}
+    second = {"id": "r2", "previous_response_id": "r1", "input": output[2:3], "output": output[3:]}
+    other = {
+        **given.RESPONSE,
+        "id": "r3",
+        "output": output[3:],
+        "incomplete_details": {"reason": "max_output_tokens"},
+    }
+    together, alone = (loaded.trajectory for loaded in all_from_json([first, second, other]))
+    assert together.steps == from_json(given.RESPONSE).trajectory.steps
+    assert (len(alone.steps), alone.limit) == (1, "max_output_tokens")
+
+
+def test_whole_responses_may_stand_among_the_messages_of_mini_swe_agent() -> None:
+    call = {"type": "function_call", "call_id": "a", "name": "bash", "arguments": '{"command": "ls"}'}
+    seen = {"type": "function_call_output", "call_id": "a", "output": "<returncode>0</returncode>"}
+    replied = {"object": "response", "output": [call], "extra": {"actions": [{"command": "ls"}]}}
+    messages = [*given.CHAT[:2], replied, seen, given.MINI_SWE["messages"][-1]]
+    (step,) = from_json({**given.MINI_SWE, "messages": messages}).trajectory.steps
+    assert (step.action, step.observation) == ('bash({"command": "ls"})', "<returncode>0</returncode>")
+
+
+def test_messages_without_any_of_the_agent_say_so() -> None:
+    run = from_json(given.CHAT[:2]).trajectory
+    assert (run.steps, run.notes) == ((), ("No message of it is the agent's.",))
 
 
 def test_mini_swe_agent_calls_are_calls_and_a_limit_is_a_limit() -> None:

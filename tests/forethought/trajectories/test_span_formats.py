@@ -15,6 +15,13 @@ SAME: dict[str, Any] = {
     "langsmith flat": given.LANGSMITH_FLAT,
     "langfuse": given.LANGFUSE,
     "langfuse observations": given.LANGFUSE["observations"],
+    "langfuse download": {
+        "trace": {key: value for key, value in given.LANGFUSE.items() if key != "observations"},
+        "observations": [
+            {key: value for key, value in each.items() if key != "traceId"}
+            for each in given.LANGFUSE["observations"]
+        ],
+    },
     "otel": given.OTEL,
     "otel spread": given.OTEL_SPREAD,
 }

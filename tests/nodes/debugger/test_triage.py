@@ -92,13 +92,5 @@ async def test_what_asks_more_than_ten_times_is_estimated_first(
 ) -> None:
     out = await debug(RUN, Reader(ERRORS), **options)
     assert (len(out.server.requests) == 13) is said
-    told = [
-        event.get("text") or event["event"]
-        async for event in out.graph.astream(
-            {"trajectory": RUN.model_dump()},
-            {"configurable": {"thread_id": "u"}},
-            context=out.context,
-            stream_mode="custom",
-        )
-    ]
+    told = await out.told({"trajectory": RUN.model_dump()})
     assert told[0].startswith("estimate: about 13 calls, ") is said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -83,3 +84,15 @@ async def test_what_is_no_trajectory_is_refused_with_its_number(distil: Distil) 
     out = await distil(go=False)
     with pytest.raises(ValueError, match="trajectory 1: this is no trajectory"):
         await out.go({"trajectories": [{"x": 1}]})
+
+
+async def test_what_asks_more_than_ten_times_is_estimated_first(distil: Distil) -> None:
+    names = ("Ulm", "Bern", "Bonn", "Graz", "Linz")
+    loaded = [run.model_dump(mode="json") for name in names for run in runs(name, "fs")]
+    out = await distil(go=False)
+    told = await out.told({"trajectories": loaded})
+    assert re.match(r"estimate: about 11 calls, [\d,]+ tokens, price unknown$", told[0])
+    assert len(out.server.requests) == 11
+    assert not any(
+        "estimate" in line for line in await (await distil(go=False)).told({"trajectories": loaded[:6]})
+    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from forethought.trajectories.types import Reference
-from tests.support.synthesizing import Synthesize, trial_of
+from tests.support.synthesizing import Synthesize, task_of, trial_of
 
 
 async def test_runs_are_sorted_by_task_and_read_once(synthesize: Synthesize) -> None:
@@ -34,3 +36,14 @@ async def test_no_failed_trial_is_said_without_a_call(synthesize: Synthesize) ->
     )
     assert out.server.requests == []
     assert (await synthesize({"Ulm": (), "Bern": ()})).state["status"] == "no_failures"
+
+
+async def test_what_asks_more_than_ten_times_is_estimated_first(synthesize: Synthesize) -> None:
+    runs = [trial_of(name, 1, ["wrong_unit"]) for name in ("Ulm", "Bern", "Bonn")]
+    out = await synthesize((), go=False)
+    told = await out.told({"trajectories": [run.model_dump(mode="json") for run in runs]})
+    assert re.match(r"estimate: about 15 calls, [\d,]+ tokens, price unknown$", told[0])
+    assert len(out.server.requests) <= 15
+    tasks = [task_of(name).model_dump(mode="json") for name in ("Ulm", "Bern")]
+    told = await (await synthesize({"Ulm": (), "Bern": ()}, go=False)).told({"tasks_file": tasks})
+    assert told[0] == "estimate: up to 6 trials, and reflections on those that fail"

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import io
 import shutil
+import subprocess
+import threading
+import time
 import wave
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ import numpy as np
 import pytest
 
 from forethought.tools.base import ToolError
+from forethought.tools.media import sound
 from forethought.tools.media.sound import RATE, Sound
 
 FILES = Path(__file__).with_name("files")
@@ -86,3 +91,20 @@ def test_an_upload_is_small_and_has_no_metadata() -> None:
     assert b"private" not in shrunk
     with pytest.raises(ToolError, match="longer than"):
         Sound(speech("wav"), "wav", "speech.wav", 1).shrunk()
+
+
+def test_no_more_sounds_are_decoded_at_a_time_than_there_are_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    places, busy, most = threading.Semaphore(2), [0], [0]
+
+    def run(*command: object, **options: object) -> subprocess.CompletedProcess[bytes]:
+        busy[0] += 1
+        most[0] = max(most[0], busy[0])
+        time.sleep(0.01)
+        busy[0] -= 1
+        return subprocess.CompletedProcess([], 0, bytes(100), b"")
+
+    monkeypatch.setattr(sound, "_CORES", places)
+    monkeypatch.setattr(subprocess, "run", run)
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(decode, [wav(1)] * 6))
+    assert most == [2]

@@ -11,7 +11,7 @@ import pytest
 from forethought.evals.harness.budget import Meter
 from forethought.evals.methods.ours import NOBODY
 from forethought.evals.registry import method
-from forethought.evals.types import Budget, InfrastructureError
+from forethought.evals.types import Budget, EarlierTask, InfrastructureError
 from forethought.settings import Settings
 from forethought.tools.base import make_tool
 from tests.support.evaluating import Bureau, HouseEpisode, Replies, SafeEpisode, expert
@@ -74,6 +74,16 @@ async def test_what_the_roles_thought_of_themselves_is_read_from_the_thread(bure
     assert attempt.plan_errors == [["ineffective_tool_selection"], [], []]
     assert attempt.trajectory.steps[0].planning.startswith("Plan 2")
     assert attempt.reward is None
+
+
+async def test_an_operators_bounds_keep_no_earlier_conversation_out(
+    bureau: Bureau, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_ACCESS_TOKENS", "alice=alices-very-own-token")
+    earlier = [EarlierTask("Which tower is older?", "Ulm")]
+    out = await bureau.work(OURS, roles(), tools=[make_tool(lookup)], earlier=earlier)
+    assert out.attempt.status == "answered"
+    assert "Which tower is older?" in out.server.requests[0].text
 
 
 async def test_it_keeps_to_the_token_budget(bureau: Bureau) -> None:

@@ -181,9 +181,9 @@ def _attempts(branches: Sequence[Branch], context: DebuggerContext) -> dict[str,
 
 def _attempt_text(branch: Branch) -> str:
     guidance = "\n".join(branch["guidance"])
-    ended = f"answered: {branch['answer']}" if branch["answer"] else f"ended: {branch['status']}"
+    ended = f"It answered: {branch['answer']}" if branch["answer"] else f"It ended: {branch['status']}"
     ran = f"from step {branch['from_step']} on, {len(branch['steps'])} of its own"
-    return f"Guidance: {guidance}\nSteps: {ran}\nIt {ended}. It failed."
+    return f"Guidance: {guidance}\nSteps: {ran}\n{ended}\nIt failed."
 
 
 def _about_step(

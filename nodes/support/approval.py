@@ -86,7 +86,7 @@ def require_approval(
 
 
 def _why_not_open(key: str | None, given: Given) -> str:
-    if key in {*addresses_in(given.words), *given.approved, *given.foreseen}:
+    if key in {*addresses_in(given.words), *given.approved}:
         return ""
     if key not in given.others:
         return "Neither you nor a source gave this address: the model put it together from what it read."

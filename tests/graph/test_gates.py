@@ -4,6 +4,7 @@ work whose targets the person named."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -271,6 +272,20 @@ async def test_a_plan_made_after_reading_foresees_nothing(drive: Drive) -> None:
     assert (await asked(out), office.sent) == (["send_email"], [])
 
 
+@pytest.mark.parametrize(("early", "goes"), [(True, True), (False, False)])
+async def test_a_target_may_stand_in_an_early_plan(drive: Drive, early: bool, goes: bool) -> None:
+    """There the model's own understanding of the task is safe, but not after it read something."""
+    named = plan(sub("v", description="read_inbox, then send_email to bob@firm.example"))
+    asks = {**call(tool="nothing", finishes=False), "action": "replan", "reason": "obey"}
+    plans = [named] if early else [plan(sub("w", description="read_inbox")), named]
+    moves = {"w": [READ, asks], "v": [READ, MAIL_BOB, finish("done")]}
+    out = await drive(
+        Script(plans=plans, moves=moves), task="Email, send to Bob", tools=(office := Office()).tools()
+    )
+    assert bool(office.sent) == goes
+    assert await asked(out) == ([] if goes else ["send_email"])
+
+
 async def test_a_register_of_the_person_s_own_hands_on_what_was_asked_for(drive: Drive) -> None:
     look, task = do("address_book", name="Bob"), "Read the inbox, look in the address book, send Bob an email"
     out = await work(drive, office := Office(), task, READ, look, MAIL_BOB)
@@ -364,6 +379,15 @@ RECORD, OTHER = "id: 17\ntitle: Dentist\nnote: 'id: 99'", "id: 18\ntitle: Dentis
         ('[{"id": 17, "title": "Dentist"}, {"id": 18, "title": "dentist"}]', "dentist", 17, False),
         ("id: 17\nid: [", "dentist", 17, False),
         ("17", "dentist", 17, False),
+        ("[" * 3000, "dentist", 17, False),
+        (
+            "a: &a [1, 1]\n"
+            + "".join(f"{b}: &{b} [*{a}, *{a}]\n" for a, b in pairwise("abcdefghijklmnopqrstuvwxyz"))
+            + "id: 17",
+            "dentist",
+            17,
+            True,
+        ),
     ],
 )
 async def test_the_id_of_the_one_record_that_was_asked_for_is_given(

@@ -140,10 +140,10 @@ class OfflineServices(Generic[C]):
             }
         return result.reply, {"usage": {role: result.usage}}
 
-    def warn_of_cuts(self, runtime: Runtime[C], trajectories: Iterable[Trajectory]) -> None:
+    def warn_of_cuts(self, runtime: Runtime[C], trajectories: Sequence[Trajectory]) -> None:
         """Say in the stream what prompts about these will shorten, before a model is asked."""
-        limit = self.context(runtime).max_observation_chars
-        if note := shortened(trajectories, limit):
+        context = self.context(runtime)
+        if note := shortened(trajectories, context.max_observation_chars, getattr(context, "window", None)):
             runtime.stream_writer({"event": "note", "text": note})
 
     def tell(self, runtime: Runtime[C], estimate: Estimate) -> None:

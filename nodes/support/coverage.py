@@ -104,9 +104,8 @@ def uncovered(
     """What the person did not give of a call's targets, or of its content where it has none, and the links of
     its content: [{argument, value, origin}]; origin: the outside parts where the value stands, or `model`."""
     content = [(path[0], value) for path, value in _leaves(arguments) if path[-1] in tool.content]
-    links = [(name, link) for name, value in content for link in links_in(str(value))]
     own = addresses_in(given.words)
-    links = [(name, link) for name, link in links if address_key(link) not in own]
+    links = [(name, link) for name, value in content for link in links_in(str(value), own)]
     values = [*(targets(tool, arguments) or content), *links]
     seen = [(step["origin"], _what_came(step)) for step in thread_steps(state)]
 
@@ -144,12 +143,12 @@ def foreseen_by(plan: Plan, state: AgentState, tools: Mapping[str, Tool]) -> lis
     the address that this opens."""
     if plan.get("approval") != "edited" and influence(state, tools).outside:
         return []
-    lines: dict[str, None] = {}
+    lines = []
     for subtask in plan.get("subtasks", []):
         call: Any = subtask.get("call") or {"tool": "", "arguments": {}}
         key = opened(tools.get(call["tool"]), call["arguments"]) or ""
-        lines[" ".join([one_line(subtask["description"]), call["tool"], key.removeprefix("@")])] = None
-    return [line for line in lines if line not in state.get("foreseen", [])]
+        lines.append(" ".join([one_line(subtask["description"]), call["tool"], key.removeprefix("@")]))
+    return sorted(set(lines) - set(state.get("foreseen", [])))
 
 
 def opened(tool: Tool | None, arguments: Json) -> str | None:
@@ -171,9 +170,7 @@ def stands(value: Any, text: str) -> bool:
     if value is None or isinstance(value, bool) or value == "":
         return True
     if isinstance(value, int | float):
-        numbers = [
-            re.sub(r",(?=\d{3}(?!\d))", "", number).replace(",", ".") for number in _NUMBER.findall(text)
-        ]
+        numbers = [re.sub(r",(?=\d{3}(?!\d))", "", n).replace(",", ".") for n in _NUMBER.findall(text)]
         return value in [float(number) for number in numbers if number.count(".") < 2]
     words = re.escape(plain(str(value)))
     return re.search(rf"(?<![\w.+/-])(?<!\w@){words}(?![\w@/+-]|[.:]\w)", plain(text)) is not None
@@ -197,9 +194,8 @@ def _words(state: AgentState) -> str:
 
 def _what_came(record: Mapping[str, Any]) -> str:
     """What a successful call brought, without the agent's own note before it; '' of others."""
-    if not record.get("ok") or record.get("action", "call") != "call":
-        return ""
-    return str(record["observation"]).removeprefix(f"[{record.get('note')}]\n")
+    came = record.get("ok") and record.get("action", "call") == "call"
+    return str(record["observation"]).removeprefix(f"[{record.get('note')}]\n") if came else ""
 
 
 def _only_id(text: str, name: str, arguments: Json) -> str:

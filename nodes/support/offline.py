@@ -172,7 +172,7 @@ class OfflineServices(Generic[C]):
 
 
 def runs_by_task(trajectories: Sequence[Any]) -> dict[str, list[Loaded]]:
-    """The runs in trajectories of any known format, by their task.
+    """The runs in trajectories of any known format, by their task, each with the task in its own words.
 
     A run that is the same as another but for its id is read once. Raises ValueError for what is no
     trajectory.
@@ -189,8 +189,21 @@ def runs_by_task(trajectories: Sequence[Any]) -> dict[str, list[Loaded]]:
             text = bare.model_dump_json()
             if text not in seen:
                 seen.add(text)
-                groups.setdefault(item.trajectory.task_key, []).append(item)
+                group = groups.setdefault(item.trajectory.task_key, [])
+                group.append(_with_own_task(item, group[0].trajectory.task) if group else item)
     return groups
+
+
+def _with_own_task(run: Loaded, task: str) -> Loaded:
+    """The run with its task in its own words, where they are not those that its group is shown with: a
+    customer says anew in each run what is wanted."""
+    trajectory = run.trajectory
+    if trajectory.task == task or not trajectory.steps:
+        return run
+    first, *rest = trajectory.steps
+    given = "\n\n".join(filter(None, (f"The task as this run was given it: {trajectory.task}", first.given)))
+    steps = (first.model_copy(update={"given": given}), *rest)
+    return run.model_copy(update={"trajectory": trajectory.model_copy(update={"steps": steps})})
 
 
 def exhausted(

@@ -258,7 +258,7 @@ async def test_a_link_that_was_read_gets_into_no_text(drive: Drive) -> None:
 async def test_a_tool_that_nobody_foresaw_is_asked_for(drive: Drive) -> None:
     out = await work(drive, office := Office(), "Any mail from bob@firm.example?", READ, MAIL_BOB)
     (question,) = await out.waiting()
-    assert "ask for send_email" in question["why"]
+    assert "named: send_email, read_inbox." in question["why"]
     assert office.sent == []
 
 
@@ -332,7 +332,7 @@ async def test_nothing_is_sent_after_an_unforeseen_reading_of_private_text(drive
     look = "send_email to bob@firm.example when lunch is"
     out = await work(drive, office := Office(), look, SEARCH, READ, MAIL_BOB)
     (question,) = await out.waiting()
-    assert "after read_inbox read what nobody named" in question["why"]
+    assert "named: read_inbox." in question["why"]
     assert office.sent == []
 
 

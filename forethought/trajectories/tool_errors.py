@@ -17,8 +17,8 @@ from forethought.text import one_line
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 _ERROR = re.compile(
-    r"\b(?:error|exception|traceback|fail(?:ed|ure|s)?|invalid|illegal|not found|no results?|could(?: not|n't)"
-    r"|can(?:not| not|'t)|unable|denied|forbidden|unauthori[sz]ed|time[ds]? ?out|unavailable|not supported"
+    r"\b(?:error|exception|traceback|fail(?:ed|ure|s)?|invalid|illegal|not found|no results?"
+    r"|could(?: not|n't)|can(?:not| not|'t)|unable|denied|forbidden|unauthori[sz]ed|time[ds]? ?out|unavailable|not supported"
     r"|unknown|unrecogni[sz]ed|refused|rate limit|nothing happens)\b",
     re.IGNORECASE,
 )
@@ -69,7 +69,9 @@ def error_text(step: TrajectoryStep) -> str:
     with suppress(ValueError):
         value = json.loads(said)
         if isinstance(value, dict):
-            said = next((str(value[name]) for name in ("error", "message", "detail") if value.get(name)), said)
+            said = next(
+                (str(value[name]) for name in ("error", "message", "detail") if value.get(name)), said
+            )
     line = said.split("\n", 1)[0].strip()
     is_error = step.failure in ("tool_execution_error", "environment_error")
     if is_error:

@@ -35,7 +35,7 @@ _LISTED = 10
 
 
 def choose(path: Path, options: DebugOptions) -> list[Loaded]:
-    """The runs at `path` that the flags mean. Raises CliError where none is, or no flag says which of many."""
+    """The runs at `path` that the flags mean. Raises CliError where they mean none, or many by no flag."""
     runs = [run.loaded for run in read_runs([path])]
     fitting = [run for run in runs if options.pick in (None, run.trajectory.id)]
     if fitting and options.failed and not any(map(_failed, fitting)):
@@ -102,9 +102,7 @@ def _debug(
         return drive(runner, session, None if snapshot.values else begun)
 
 
-def _tell_costs(
-    runner: Runner, runs: Sequence[Loaded], context: DebuggerContext, settings: Settings
-) -> None:
+def _tell_costs(runner: Runner, runs: Sequence[Loaded], context: DebuggerContext, settings: Settings) -> None:
     """Print the estimate of all runs but those that succeeded, which cost nothing."""
     costly = [run.trajectory for run in runs if run.reference.outcome != "success" and run.trajectory.steps]
     estimate = estimate_of_runs(costly, context, load_taxonomy())

@@ -22,7 +22,11 @@ def folder(tmp_path: Path) -> Path:
     for number in range(1, 6):
         changes: dict[int, Any] = {2: BROKEN} if number in (1, 2, 4) else {}
         run = trajectory(
-            f"r{number}", task=f"Find key {number}.", task_id=f"t{number}", halted=number == 2, changes=changes
+            f"r{number}",
+            task=f"Find key {number}.",
+            task_id=f"t{number}",
+            halted=number == 2,
+            changes=changes,
         )
         outcome = "success" if number == 3 else "failure"
         write(folder / f"{number}.json", {"trajectory": run, "reference": {"outcome": outcome}})
@@ -51,7 +55,9 @@ def test_failed_runs_are_debugged_with_a_table_that_begins_with_what_recurs(
     assert "note: estimate: about 16 calls" in shown.out
     assert shown.out.index("estimate") < shown.out.index("debugging r1")
     table = shown.out[shown.out.index("What recurs in 4 runs") :]
-    broken = '3 of 4 runs: search replies "Could not find that page, please try again." (3 of 3 calls, 3 critical)'
+    broken = (
+        '3 of 4 runs: search replies "Could not find that page, please try again." (3 of 3 calls, 3 critical)'
+    )
     parts = (
         broken,
         "4 of 4 runs: action, parameter_error is critical (at step 2)",
@@ -91,7 +97,10 @@ def test_the_same_command_goes_on_and_repeats_no_call(cli: Cli, debugging: Start
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (("logs",), "5 of its 5 trajectories fit; see them with --list, debug several with --failed or --limit N"),
+        (
+            ("logs",),
+            "5 of its 5 trajectories fit; see them with --list, debug several with --failed or --limit N",
+        ),
         (("t1", "--list"), "--list, --failed and --limit go with recorded runs"),
         (("logs", "--trajectory", "logs"), "either a THREAD or"),
         (("logs", "--failed", "--pick", "r3"), "no run of it has failed"),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forethought.trajectories.read import read_trajectories
 from tests.forethought.app.conftest import Cli
 from tests.support import tiny_checkouts
 from tests.support.model_server import Answer, ModelServer, SeenRequest
@@ -65,5 +63,3 @@ def test_a_contradiction_through_respond_is_compared_and_reflected_on(
     first, second = (seen for seen in server.requests if seen.reply_name == "ToolChoice")
     assert "With a call of respond, `expected` is what you think the person will answer" in first.text
     assert "They want a refund." in second.last
-    row = json.loads(Path("o/results.jsonl").read_text())
-    assert "They want a refund." in str(read_trajectories(Path("o") / row["trajectory"])[0].trajectory)

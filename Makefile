@@ -30,10 +30,11 @@ help:
 demo: $(VENV)/.run
 	@$(BIN)/forethought run --demo
 
-# Kept bytecode, since tests start some hundred interpreters.
+# Kept bytecode, since tests start some hundred interpreters; files in their order, since those of few tests are
+# some of the longest, and one of them would run alone at the end.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 test-kills: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.kills --kills 260

@@ -66,12 +66,9 @@ async def replan_trigger(
     ]
     progress = {**progress, "stopped": stopped, "guidance": state.get("guidance", [])}
     if dispatch:
-        progress = {
-            **progress,
-            "n": dispatch[-1]["n"],
-            "waves": progress["waves"] + 1,
-            "foreseen": foreseen_by(plan, state, services.tools),
-        }
+        progress = {**progress, "n": dispatch[-1]["n"], "waves": progress["waves"] + 1}
+        if texts := foreseen_by(plan, state, services.tools):
+            update["foreseen"] = texts
     decision = {
         "to": "tools" if dispatch else "answer",
         "reason": _reason(dispatch, stopped),

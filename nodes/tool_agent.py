@@ -45,7 +45,7 @@ from forethought.tools.registry import describe
 
 WAVE_CHANNELS = (
     "task", "files", "look", "guidance", "messages", "plan", "statuses", "proposals", "results", "trajectory",
-    "short_term", "progress", "usage", "dispatch",
+    "short_term", "progress", "usage", "dispatch", "foreseen",
 )  # fmt: skip
 """What the nodes of a wave read of the state."""
 

@@ -59,6 +59,10 @@ class ServerThread:
             raise
         return _point(state) if state.get("created_at") else None
 
+    async def newest(self, count: int) -> list[Point]:
+        """See `Checkpoints`."""
+        return [_point(state) for state in await self.client.threads.get_history(self.thread, limit=count)]
+
     async def write(self, at: Any, values: Json | None, as_node: str) -> Any:
         """See `Checkpoints`."""
         updated = await self.client.threads.update_state(self.thread, values, checkpoint=at, as_node=as_node)

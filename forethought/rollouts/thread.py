@@ -198,14 +198,16 @@ class ThreadRollouts:
         prefix = [step for step in self.trajectory.steps if step.number in kept]
         if self.environment is not None:
             return (await replay_prefix(self.environment, prefix)).diverged
-        head = await self.thread.read()
+        # Before a head that was put back, the last re-run was the newest.
+        newest = await self.thread.newest(2)
+        head = newest[0] if newest else None
         if head and _unfinished(head) and "tool_executor" in head.waiting and not self.allow_writes:
             raise RolloutError(
                 f"a run of thread {self.thread.thread} was broken off while tools were called, and may have "
                 "changed something outside: go on with it first, or allow a re-run in the world as it is now "
                 "(allow_writes)"
             )
-        run_since = self.read(head.values).steps if head and head.values.get("task") else ()
+        run_since = [step for at in newest if at.values.get("task") for step in self.read(at.values).steps]
         abandoned = [
             step for step in (*self.trajectory.steps, *run_since) if _did(step) not in map(_did, prefix)
         ]

@@ -328,8 +328,6 @@ class Progress(TypedDict, total=False):
     """Which budget is spent: '', steps, moves, tokens, usd or seconds."""
     earlier: list[Json]
     """Earlier tasks of the thread and their answers: {task, answer, status}."""
-    foreseen: list[str]
-    """Tools, and keys of addresses, that the thread's plans named before anything came from outside."""
     reflection: str
     """What it tells that the person asked for something else than was foreseen (SAMULE 3.2.3; absent: no)."""
 
@@ -383,3 +381,6 @@ class AgentState(AgentInput, AgentOutput, total=False):
     short_term: Annotated[dict[str, ShortTerm], merge]
     long_term: Annotated[dict[str, LongTerm], delta(merge_rounds)]
     decision: Decision
+    foreseen: Annotated[list[str], delta(append)]
+    """Subtasks that were planned before anything came from outside, or that a person edited: nobody else can
+    have put a tool, an address or a name there."""

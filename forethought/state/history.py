@@ -53,6 +53,10 @@ class Checkpoints(Protocol):
         """The checkpoint `at`, or the thread's head; None when it is not there."""
         ...
 
+    async def newest(self, count: int) -> list[Point]:
+        """The checkpoints that were written last, of whichever branch; the head comes first."""
+        ...
+
     async def write(self, at: Any, values: Json | None, as_node: str) -> Any:
         """Branch off from `at` with `values`, as if `as_node` had written them; what names the new
         checkpoint."""
@@ -76,6 +80,11 @@ class GraphCheckpoints:
         """See `Checkpoints`."""
         snapshot = await self.graph.aget_state(at or {"configurable": {"thread_id": self.thread}})
         return None if snapshot.created_at is None else point_of(snapshot)
+
+    async def newest(self, count: int) -> list[Point]:
+        """See `Checkpoints`."""
+        config = {"configurable": {"thread_id": self.thread}}
+        return [point_of(snapshot) async for snapshot in self.graph.aget_state_history(config, limit=count)]
 
     async def write(self, at: Any, values: Json | None, as_node: str) -> Any:
         """See `Checkpoints`."""

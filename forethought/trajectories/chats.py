@@ -238,4 +238,4 @@ FORMATS: Sequence[Format] = (
     *(row.format() for row in _ROWS),
     Format(_RESPONSES.name, "output with items of a type", _RESPONSES.claims, _read_responses),
 )
-CHAT = Format("messages", "a list of messages with roles, alone or under messages", _is_chat, _read_chat)
+CHAT = Format("messages", "messages with roles", _is_chat, _read_chat)

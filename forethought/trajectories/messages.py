@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from forethought.trajectories.types import Tool, Trajectory, TrajectoryStep
-from forethought.trajectories.values import Json, arguments, first, items, mapping, text
+from forethought.trajectories.values import Json, arguments, at, first, items, mapping, text
 
 ROLES = {
     "system": "system",
@@ -52,6 +52,8 @@ class Said:
     calls: list[Json] = field(default_factory=list)
     """{name, arguments}, in order."""
     failure: Failure = ""
+    files: list[str] = field(default_factory=list)
+    """Names of files that came with it."""
     joins: bool = False
     """Whether it is a part of one reply, together with the parts beside it."""
 
@@ -85,6 +87,7 @@ class Conversation:
     task: str = ""
     instructions: list[str] = field(default_factory=list)
     before: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
 
 
@@ -102,6 +105,7 @@ def conversation(messages: Iterable[Any]) -> Conversation:
             last.calls += said.calls
             last.failure = last.failure or said.failure
             continue
+        chat.files += [] if chat.turns else said.files
         is_task = said.role == "user" and bool(said.text) and not chat.task
         chat.task = said.text if is_task else chat.task
         if last is not None:
@@ -125,6 +129,7 @@ def trajectory_of(
     answer: str = "",
     answers: bool = True,
     instructions: str = "",
+    files: Sequence[str] = (),
     modules: Callable[[Turn], Json] | None = None,
     **origin: Any,
 ) -> Trajectory:
@@ -151,6 +156,7 @@ def trajectory_of(
     return Trajectory(
         task=task or chat.task or "(no task was given)",
         instructions=instructions or "\n\n".join(chat.instructions),
+        files=tuple(files or chat.files),
         steps=tuple(steps),
         answer=answer,
         **origin,
@@ -228,7 +234,8 @@ def _message(message: Json) -> Said:
         failed = failed or any(block.get("is_error") is True for block in blocks)
         is_result = role == "tool" or any(block.get("type") == "tool_result" for block in blocks)
         said = content(message.get("content")) or text(mapping(error).get("message"))
-        return Said(role, said, failure="tool_execution_error" if failed and is_result else "")
+        files = [name for block in blocks if (name := _file(block))]
+        return Said(role, said, failure="tool_execution_error" if failed and is_result else "", files=files)
     thoughts = [text(first(message, "reasoning_content", "reasoning", "thought"))]
     old = message.get("function_call")
     calls = items(message.get("tool_calls")) or ([old] if old else [])
@@ -319,8 +326,13 @@ def _block(value: object) -> str:
         return content(block.get("content"))
     said = first(block, "text", "refusal", "logs", "content")
     if said is None and _MEDIA.search(kind or text(block.get("kind"))):
-        return f"[{kind or block['kind']}]"
+        return f"[{' '.join(filter(None, (kind or block['kind'], _file(block))))}]"
     return text(block if said is None else said)
+
+
+def _file(block: Json) -> str:
+    """The name of the file that a block of a message brings, '' where it brings none."""
+    return text(at(block, "filename", "file_name", "file.filename", "source.filename"))
 
 
 def last_messages(messages: Sequence[Any]) -> list[Any]:

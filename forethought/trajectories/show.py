@@ -106,18 +106,27 @@ def _tool(tool: Tool) -> str:
     return f"- {tool.name}({arguments})" + (f": {tool.description}" if tool.description else "")
 
 
-def shortened(trajectories: Iterable[Trajectory], limit: int) -> str:
-    """What prompts leave out of observations that are longer than `limit` characters; '' where nothing."""
-    long = [
-        len(step.observation) for run in trajectories for step in run.steps if len(step.observation) > limit
-    ]
-    if not long:
-        return ""
-    count = f"{len(long)} observation{'s' * (len(long) > 1)}"
-    return (
-        f"prompts shorten {count} of more than {limit:,} characters (the longest has {max(long):,}); "
-        "--set max_observation_chars=N shows more"
+def shortened(trajectories: Sequence[Trajectory], limit: int, window: int | None = None) -> str:
+    """What prompts about these leave out; '' where nothing. `limit` bounds an observation (characters),
+    `window` the steps that a prompt shows whole."""
+    steps = [step for trajectory in trajectories for step in trajectory.steps]
+    long = [len(step.observation) for step in steps if len(step.observation) > limit]
+    tasks = sum(len(trajectory.task) > TASK_CHARS for trajectory in trajectories)
+    runs = sum(len(trajectory.steps) > (window or len(trajectory.steps)) for trajectory in trajectories)
+    parts = (
+        f"{_count(len(long), 'observation')} of more than {limit:,} characters (the longest has "
+        f"{max(long):,}; --set max_observation_chars=N shows more)"
+        if long
+        else "",
+        f"{_count(tasks, 'task')} of more than {TASK_CHARS:,} characters" if tasks else "",
+        f"{_count(runs, 'run')} of more than {window} steps (--set window=N shows more)" if runs else "",
     )
+    told = [part for part in parts if part]
+    return f"prompts shorten {'; '.join(told)}" if told else ""
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 LabelledRun = tuple[str, Outcome, Trajectory]

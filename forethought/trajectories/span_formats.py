@@ -126,9 +126,11 @@ def _span(span: Json) -> Span:
         name=text(first({**given, "span": span.get("name")}, *_TOOL_NAMES)),
         begun=(text(first(span, "startTimeUnixNano", "start_time_unix_nano")).zfill(20),),
         inputs=_parsed(first(given, *_TOOL_INPUTS) if is_tool else first(given, *_INPUTS))
-        or _unfolded(given, "gen_ai.prompt."),
+        or _unfolded(given, "gen_ai.prompt.")
+        or _told(span, r"gen_ai\.(system|user|assistant|tool)\.message"),
         outputs=_parsed(first(given, *_TOOL_OUTPUTS) if is_tool else first(given, *_OUTPUTS))
-        or _unfolded(given, "gen_ai.completion."),
+        or _unfolded(given, "gen_ai.completion.")
+        or _told(span, r"gen_ai\.(choice)"),
         instructions=_parsed(given.get("gen_ai.system_instructions")),
         tools=_parsed(given.get("gen_ai.tool.definitions")),
         error=text(first(status, "message")) or text(given.get("error.type")) if failed else "",
@@ -193,6 +195,18 @@ def _unfolded(given: Json, prefix: str) -> list[Json]:
             calls += [{} for _ in range(int(found[3]) + 1 - len(calls))]
             calls[int(found[3])][found[4]] = value
     return [messages[number] for number in sorted(messages)]
+
+
+def _told(span: Json, pattern: str) -> list[Json]:
+    """Messages that instrumentations before v1.37 of the conventions record as events of a span."""
+    messages = []
+    for event in map(mapping, items(span.get("events"))):
+        if found := re.fullmatch(pattern, text(event.get("name"))):
+            told = {key: _parsed(value) for key, value in _attributes(event).items()}
+            told |= mapping(told.get("gen_ai.event.content"))
+            role = "assistant" if found[1] == "choice" else found[1]
+            messages.append({"role": role, **mapping(told.get("message")), **told})
+    return messages
 
 
 def _parsed(value: Any) -> Any:

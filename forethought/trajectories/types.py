@@ -21,7 +21,7 @@ Failure = Literal["", "step_limit", "tool_execution_error", "llm_limit", "enviro
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class TrajectoryStep(_Record):

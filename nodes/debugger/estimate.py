@@ -13,10 +13,11 @@ from forethought.trajectories.types import Trajectory
 
 
 def estimate(trajectory: Trajectory, context: DebuggerContext, taxonomy: Taxonomy) -> Estimate:
-    """The calls of stages 1 and 2, of which each holds the run, and their tokens. What re-runs will cost
-    nobody knows beforehand; baselines, which only re-run, have no such calls."""
+    """The calls of stages 1 and 2, of which each holds the run, and their tokens; and the re-runs to come.
+    Baselines only re-run."""
+    reruns = _reruns(trajectory, context)
     if context.rerun in BASELINES:
-        return Estimate()
+        return Estimate(besides=reruns)
     count = len(trajectory.steps)
     about_steps = {"brute_force": count, "binary_search": ceil(log2(count + 1)), "counterfactual": count}
     calls = about_steps.get(context.method, 0)
@@ -26,4 +27,14 @@ def estimate(trajectory: Trajectory, context: DebuggerContext, taxonomy: Taxonom
     middle = trajectory.steps[count // 2].number
     about_step = tokens_of_prompt(label_messages(trajectory, middle, context, taxonomy))
     last = tokens_of_prompt(critical_messages(trajectory, {}, context, taxonomy))
-    return Estimate().plus(about_step, calls).plus(last)
+    return Estimate(besides=reruns).plus(about_step, calls).plus(last)
+
+
+def _reruns(trajectory: Trajectory, context: DebuggerContext) -> str:
+    """How many re-runs there may be, in words."""
+    if context.rerun in BASELINES and context.max_tokens is not None:
+        return f"re-runs until one succeeds or {context.max_tokens:,} tokens are spent"
+    trials = len(trajectory.steps) * context.trials if context.method == "counterfactual" else 0
+    corrected = 0 if context.rerun == "off" else context.max_reruns
+    controls = ", and controls" if trials else ""
+    return f"at most {trials + corrected} re-runs{controls}" if trials + corrected else ""

@@ -47,9 +47,7 @@ async def take(
         return {**update, "status": "successful"}
     if refusal := _refusal(trajectory, thread or None, accepted, context, services):
         return {**update, **_failure(refusal)}
-    reruns = context.rerun != "off" or context.method == "counterfactual"
-    cost = estimate(trajectory, context, services.taxonomy)
-    services.tell(runtime, cost, "; re-runs come on top" if reruns else "")
+    services.tell(runtime, estimate(trajectory, context, services.taxonomy))
     return {**update, "status": "running"}
 
 

@@ -1,8 +1,8 @@
 """Addresses in texts: which there are, which are the same, and text in which none loads or links.
 
 What the model writes to the person is made harmless for readers that render Markdown: a picture could carry a
-file out as soon as it is shown, by its address or by the choice among many. Addresses that somebody gave stay
-as they are; of others the words stay readable, in backticks, where nothing links them. No picture is shown.
+file out as soon as it is shown, by its address or by the choice among many. So none is shown, and an address
+that nobody gave stands in backticks.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ _LINK = re.compile(
     r"(?:[a-z][a-z0-9+.-]{1,20}:)?[/\\]{2}[^\s<>\"'`)\]|]+|\bwww\.[^\s<>\"'`)\]|]+", re.IGNORECASE
 )
 _ENDS = re.compile(r"[)\]}'*,;|]")
-"""Where text around an address may begin: a bracket of Markdown, a quote, a comma."""
-_MOST_ENDS = 12
+"""Where text around an address may begin: a bracket of Markdown, a quote, a comma. The first 12 count."""
 _TAG = re.compile(
     r"<(?=/?(?:a|area|audio|base|body|button|embed|form|frame|iframe|image|img|input|link|math|meta|object|"
     r"picture|script|source|style|svg|table|td|th|track|video)\b)",
@@ -53,11 +52,6 @@ def address_key(url: str) -> str | None:
     return f"{userinfo}@{host}{port}{path}" if host else None
 
 
-def host_of(key: str) -> str:
-    """The host and port of an address by its key."""
-    return key.partition("@")[2].partition("/")[0]
-
-
 @lru_cache(maxsize=1024)  # the same steps are looked through before each call of a thread
 def addresses_in(text: str) -> Mapping[str, str]:
     """The keys of all addresses that a text names, with and without https://, each with the shortest key of
@@ -65,23 +59,24 @@ def addresses_in(text: str) -> Mapping[str, str]:
     keys: dict[str, str] = {}
     for variant in {text, html.unescape(text)}:
         for found in (*_WITH_SCHEME.findall(variant), *_BARE.findall(variant)):
-            ends = [match.start() for match in _ENDS.finditer(found)][:_MOST_ENDS]
+            ends = [match.start() for match in _ENDS.finditer(found)][:12]
             forms = [found, found.rstrip(".,;:!?)]}'\"*_"), *(found[:end] for end in ends)]
             known = [key for form in forms if (key := address_key(form))]
             keys |= dict.fromkeys(known, min(known, key=len, default=""))
     return keys
 
 
-def links_in(text: str) -> Iterator[str]:
-    """Whatever a reader may take for the address of a page or a person."""
+def links_in(text: str, known: Collection[str] = ()) -> Iterator[str]:
+    """Whatever a reader may take for the address of a page or a person, but `known` ones."""
     for pattern in (_LINK, _BARE, _MAIL):
-        yield from (found.rstrip(".,;:!?*_") for found in pattern.findall(html.unescape(text)))
+        links = (found.rstrip(".,;:!?*_") for found in pattern.findall(html.unescape(text)))
+        yield from (link for link in links if address_key(link) not in known)
 
 
 def made_up(key: str, words: str) -> bool:
     """Whether an address may be made of `words` (lower case): they hold its site, and of the rest, if it says
     anything, a part of four characters or with a digit."""
-    site = ".".join(host_of(key).split(".")[-2:])
+    site = ".".join(key.partition("@")[2].partition("/")[0].split(".")[-2:])
     rest = re.split(r"[/?&=@.:]", unquote_plus(key.replace(site, "", 1)).lower())
     pieces = [piece for piece in rest if len(piece) > 3 or re.search(r"\d", piece)]
     return site in words and (not pieces or any(piece in words for piece in pieces))
@@ -97,6 +92,5 @@ def inert(text: str, known: Collection[str]) -> str:
 
 def _quote(address: str, known: Collection[str]) -> str:
     bare = address.rstrip(".,;:!?*_")
-    if address_key(bare) in known or address_key(address) in known:
-        return address
-    return f"`{bare}`{address[len(bare) :]}"
+    is_known = address_key(bare) in known or address_key(address) in known
+    return address if is_known else f"`{bare}`{address[len(bare) :]}"

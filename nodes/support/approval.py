@@ -59,7 +59,7 @@ def require_approval(
     if settled or not (why or always):
         return ApprovalDecision(arguments, pinned=key in given.approved or (settled and key is not None))
     why = why or "Every call that changes or sends something is to be approved."
-    wave = state.get("proposals", {}).values()
+    wave = [item for item in state.get("proposals", {}).values() if item["n"] != proposal["n"]]
     outside = f" Text from outside is in the thread: {', '.join(came.outside)}." if came.outside else ""
     payload = {
         "kind": "tool",
@@ -71,7 +71,7 @@ def require_approval(
         "effect": tool.effect,
         "why": why + outside,
         "changes": changes,
-        "like": [item["arguments"] for item in wave if item["tool"] == tool.name and item is not proposal],
+        "like": [item["arguments"] for item in wave if item["tool"] == tool.name],
         "choices": list(_DONE),
     }
 
@@ -86,7 +86,7 @@ def require_approval(
 
 
 def _why_not_open(key: str | None, given: Given) -> str:
-    if key in {*addresses_in(given.words), *given.approved, *given.foreseen}:
+    if key in {*addresses_in(given.words), *given.approved}:
         return ""
     if key not in given.others:
         return "Neither you nor a source gave this address: the model put it together from what it read."
@@ -96,13 +96,14 @@ def _why_not_open(key: str | None, given: Given) -> str:
 
 
 def _why_not(tool: Tool, changes: list[Json], given: Given, private: list[str]) -> str:
-    if not given.foresees(tool.name):
-        return f"Neither your words nor a plan made before anything came from outside ask for {tool.name}."
-    if changes:
-        return f"You did not give: {', '.join(dict.fromkeys(change['argument'] for change in changes))}."
     readers = [part[5:] for part in private if tool.effect == "egress" and part.startswith("tool:")]
-    unforeseen = [name for name in readers if not given.foresees(name)]
-    return f"It sends something, after {', '.join(unforeseen)} read what nobody named." if unforeseen else ""
+    unnamed = [name for name in (tool.name, *readers) if not given.foresees(name)]
+    if unnamed:
+        return (
+            f"It rests on tools that neither you nor a plan made before reading named: {', '.join(unnamed)}."
+        )
+    names = dict.fromkeys(change["argument"] for change in changes)
+    return f"You did not give: {', '.join(names)}." if names else ""
 
 
 def ask_decision(payload: Json, edited: Callable[[Any], T | str]) -> tuple[str, T | None, str]:
@@ -124,9 +125,7 @@ def ask_decision(payload: Json, edited: Callable[[Any], T | str]) -> tuple[str, 
 
 def ask_until(payload: Json, read: Callable[[Any], T | str]) -> T:
     """What `read` makes of the person's reply; a text says what is wrong with it, and they are asked again.
-
-    There must be no effect before this in the node: the node runs again on resume.
-    """
+    There must be no effect before this: the node runs again on resume."""
     problem = ""
     while True:
         result = read(interrupt({**payload, "problem": problem}))

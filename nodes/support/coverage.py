@@ -1,10 +1,11 @@
 """What was given in a thread, and what of a call the person's words do not cover.
 
-A person gives what they write: tasks, messages, guidance, answers. A tool without outside text, such as a
-register of their own, hands on what it was asked for in such words, and a store the id of the one record that
-was. An address is also given if somebody else's text holds it whole. An echo gives nothing: neither a failed
-call, nor what code computed or a model answered about a document, nor a result that repeats its call's
-arguments or puts an address together from them, nor what an earlier call stored.
+A person gives what they write: tasks, messages, guidance, answers, a plan that they edit. A plan made before
+anything came from outside counts as theirs: nobody else can have put anything there. A tool without outside
+text, such as a register of their own, hands on what it was asked for in such words, and a store the id of the
+one record that was. An address is also given if somebody else's text holds it whole. An echo gives nothing:
+neither a failed call, nor what code computed or a model answered about a document, nor a result that repeats
+its call's arguments or puts an address together from them, nor what an earlier call stored.
 """
 
 from __future__ import annotations
@@ -13,85 +14,88 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
 from math import inf, log2
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from forethought.nodes.support.addresses import address_key, addresses_in, inert, links_in, made_up
 from forethought.nodes.support.origins import influence, is_outside, parts, thread_steps
 from forethought.state.agent import AgentState, Plan, Proposal
-from forethought.text import plain
+from forethought.text import one_line, plain
 from forethought.tools.base import Tool
 from forethought.tools.call import normalise
 
 Json = dict[str, Any]
 _ITEM = re.compile(r"(?:^|(?<=[.:;!?\n]))\s*\(?\d{1,2}[.)]\s")
 """The number of an item in a list, which names nothing."""
+_FULL_STOP = re.compile(r"(?<=[a-z\d]{2})\.(?=[A-Z][a-z])")
+"""Between sentences without a space, which make no address."""
 _NUMBER = re.compile(r"(?<![\w.,:/-])-?\d+(?:[.,]\d+)*(?!\w|[:/-]\d)")
 _TIME = re.compile(r"(?=.{4})(?:\d{4}-\d\d-\d\d)?[T ]?(?:\d\d?:\d\d[\d:.Z+-]*)?")
 
 
-class Given(NamedTuple):
-    """The person's words; addresses by key: of others (as `addresses_in`), and approved in a call; the bits
-    that choices among the former may have told since something private was read; calls of which all like it
-    are approved; the tools and addresses that plans named before anything came from outside."""
+@dataclass
+class Given:
+    """What was given in a thread."""
 
     words: str
-    others: dict[str, str]
-    approved: set[str]
-    chosen: float
-    settled: list[Any]
-    foreseen: list[str]
+    """The person's."""
+    others: dict[str, str] = field(default_factory=dict)
+    """Addresses that others gave, as `addresses_in` has them."""
+    approved: set[str] = field(default_factory=set)
+    """Addresses that a person approved in a call, by key."""
+    settled: list[Any] = field(default_factory=list)
+    """Calls of which a person approved all that are like them."""
+    chosen: float = 0.0
+    """Bits that choices among `others` may have told since something private was read."""
+    stored: str = ""
+    """What the model wrote that may come back in a result."""
 
     def foresees(self, tool: str) -> bool:
-        """Whether the person's words or an early plan name a tool: nobody else can have put it there."""
-        sentences = re.split(r"[.!?;]\s|\n", self.words)
-        return tool in self.foreseen or any(_names(tool, sentence) for sentence in sentences)
+        """Whether a sentence names a tool."""
+        return any(_names(tool, sentence) for sentence in re.split(r"[.!?;]\s|\n", self.words))
 
 
 def what_is_given(state: AgentState, tools: Mapping[str, Tool], proposal: Proposal | None = None) -> Given:
     """What was given so far; what a proposal, and its wave before it, chooses counts as chosen."""
-    words, stored, chosen, progress = _ITEM.sub(" ", _words(state)), "", 0.0, state.get("progress", {})
-    others: dict[str, str] = {}
-    approved, settled, foreseen = set[str](), list[Any](), progress.get("foreseen", [])
-    base = progress.get("base_n", 0)
+    given, base = Given(_words(state)), state.get("progress", {}).get("base_n", 0)
     since = max(base, min(influence(state, tools).private.values(), default=inf))
     wave = [item for item in state.get("proposals", {}).values() if proposal and item["n"] <= proposal["n"]]
     steps: list[Any] = [*thread_steps(state), *wave]
     for step in steps:
-        tool, word, sources = (
-            tools.get(step["tool"] or ""),
-            step.get("approval"),
-            parts(step.get("origin", "")),
-        )
+        tool, word = tools.get(step["tool"] or ""), step.get("approval", "")
         key = opened(tool, step["arguments"])
         if tool and word == "approved all" and step["n"] > base:
-            settled.append(likeness(tool, step["arguments"]))
-        if key and word and word != "rejected":
-            approved.add(key)
-        elif key in others and step["n"] > since and key not in {*addresses_in(words), *foreseen}:
-            chosen += log2(1 + len(set(others.values())))
+            given.settled.append(likeness(tool, step["arguments"]))
+        if key and word not in ("", "rejected"):
+            given.approved.add(key)
+        elif key in given.others and step["n"] > since and key not in addresses_in(given.words):
+            given.chosen += log2(1 + len(set(given.others.values())))
         for record in (step, *step.get("sub_steps", [])):
-            tool, text, arguments = tools.get(record["tool"] or ""), _what_came(record), record["arguments"]
-            written = stored + json.dumps(arguments, ensure_ascii=False)
-            if tool and not tool.outside:
-                foreign = tool.runs_code or any(
-                    part == "model" or is_outside(part, tools) for part in sources
-                )
-                if tool.asks_person or not (
-                    foreign or any(not stands(v, words) for _, v in _leaves(arguments))
-                ):
-                    words += f"\n{text}"
-            elif "model" not in sources:
-                # A page's links are often like its own address; what else a call says is not.
-                echo = "" if tool and tool.address else written.lower()
-                found, own = addresses_in(text).items(), addresses_in(written)
-                others |= {key: at for key, at in found if key not in own and not made_up(key, echo)}
-                if tool and tool.record_id and all(stands(v, words) for _, v in targets(tool, arguments)):
-                    words += f"\n{_only_id(text, tool.record_id, arguments)}"
-            stored = stored if tool and tool.only_fetches else written
-    return Given(words, others, approved, chosen, settled, foreseen)
+            _hear(given, record, parts(step.get("origin", "")), tools)
+    return given
+
+
+def _hear(given: Given, record: Json, sources: list[str], tools: Mapping[str, Tool]) -> None:
+    """Add what came of a call of a step whose observation comes from `sources`."""
+    tool, text, arguments = tools.get(record["tool"] or ""), _what_came(record), record["arguments"]
+    written = given.stored + json.dumps(arguments, ensure_ascii=False)
+    if tool and not tool.outside:
+        own = not (tool.runs_code or "model" in sources or any(is_outside(part, tools) for part in sources))
+        if tool.asks_person or (own and all(stands(value, given.words) for _, value in _leaves(arguments))):
+            given.words += f"\n{text}"
+    elif "model" not in sources:
+        # A page's links are often like its own address; what else a call says is not.
+        found, echo = addresses_in(text).items(), "" if tool and tool.address else written.lower()
+        said = addresses_in(written)
+        given.others |= {key: at for key, at in found if key not in said and not made_up(key, echo)}
+        if tool and tool.record_id and all(stands(v, given.words) for _, v in targets(tool, arguments)):
+            given.words += f"\n{_only_id(text, tool.record_id, arguments)}"
+    if tool is None or not tool.only_fetches:
+        given.stored = written
 
 
 def uncovered(
@@ -100,9 +104,8 @@ def uncovered(
     """What the person did not give of a call's targets, or of its content where it has none, and the links of
     its content: [{argument, value, origin}]; origin: the outside parts where the value stands, or `model`."""
     content = [(path[0], value) for path, value in _leaves(arguments) if path[-1] in tool.content]
-    links = [(name, link) for name, value in content for link in links_in(str(value))]
     own = addresses_in(given.words)
-    links = [(name, link) for name, link in links if address_key(link) not in own]
+    links = [(name, link) for name, value in content for link in links_in(str(value), own)]
     values = [*(targets(tool, arguments) or content), *links]
     seen = [(step["origin"], _what_came(step)) for step in thread_steps(state)]
 
@@ -136,14 +139,16 @@ def likeness(tool: Tool, arguments: Json) -> tuple[str, Any]:
 
 
 def foreseen_by(plan: Plan, state: AgentState, tools: Mapping[str, Tool]) -> list[str]:
-    """The tools and addresses that the thread's plans name, as far as nothing from outside was in the thread
-    when they were made, or a person approved or wrote them."""
-    found = set(state["progress"].get("foreseen", []))
-    if plan.get("approval") in ("approved", "edited") or not influence(state, tools).outside:
-        for subtask in plan.get("subtasks", []):
-            text = f"{subtask['description']}\n{json.dumps(subtask.get('call'))}"
-            found |= {*addresses_in(text), *(name for name in tools if _names(name, text))}
-    return sorted(found)
+    """What the channel `foreseen` lacks of a plan: a line a subtask, with the tool that it begins with and
+    the address that this opens."""
+    if plan.get("approval") != "edited" and influence(state, tools).outside:
+        return []
+    lines = []
+    for subtask in plan.get("subtasks", []):
+        call: Any = subtask.get("call") or {"tool": "", "arguments": {}}
+        key = opened(tools.get(call["tool"]), call["arguments"]) or ""
+        lines.append(" ".join([one_line(subtask["description"]), call["tool"], key.removeprefix("@")]))
+    return sorted(set(lines) - set(state.get("foreseen", [])))
 
 
 def opened(tool: Tool | None, arguments: Json) -> str | None:
@@ -156,7 +161,7 @@ def for_person(text: str, state: AgentState, tools: Mapping[str, Tool]) -> str:
     if not all(influence(state, tools)):
         return text
     given = what_is_given(state, tools)
-    return inert(text, {*addresses_in(given.words), *given.others, *given.approved, *given.foreseen})
+    return inert(text, {*addresses_in(given.words), *given.others, *given.approved})
 
 
 def stands(value: Any, text: str) -> bool:
@@ -165,9 +170,7 @@ def stands(value: Any, text: str) -> bool:
     if value is None or isinstance(value, bool) or value == "":
         return True
     if isinstance(value, int | float):
-        numbers = [
-            re.sub(r",(?=\d{3}(?!\d))", "", number).replace(",", ".") for number in _NUMBER.findall(text)
-        ]
+        numbers = [re.sub(r",(?=\d{3}(?!\d))", "", n).replace(",", ".") for n in _NUMBER.findall(text)]
         return value in [float(number) for number in numbers if number.count(".") < 2]
     words = re.escape(plain(str(value)))
     return re.search(rf"(?<![\w.+/-])(?<!\w@){words}(?![\w@/+-]|[.:]\w)", plain(text)) is not None
@@ -181,34 +184,31 @@ def _names(tool: str, text: str) -> bool:
 
 
 def _words(state: AgentState) -> str:
-    """What the person wrote; answers to questions are steps."""
+    """What the person wrote, and early plans; answers to questions are steps."""
     progress = state.get("progress", {})
     texts = [state.get("task") or "", *(state.get("guidance") or []), progress.get("rejection") or ""]
     texts += [earlier["task"] for earlier in progress.get("earlier", [])]
     texts += [str(message.text) for message in state.get("messages", []) if message.type == "human"]
-    return "\n".join(texts)
+    return _ITEM.sub(" ", _FULL_STOP.sub(". ", "\n".join([*texts, *state.get("foreseen", [])])))
 
 
 def _what_came(record: Mapping[str, Any]) -> str:
     """What a successful call brought, without the agent's own note before it; '' of others."""
-    if not record.get("ok") or record.get("action", "call") != "call":
-        return ""
-    return str(record["observation"]).removeprefix(f"[{record.get('note')}]\n")
+    came = record.get("ok") and record.get("action", "call") == "call"
+    return str(record["observation"]).removeprefix(f"[{record.get('note')}]\n") if came else ""
 
 
 def _only_id(text: str, name: str, arguments: Json) -> str:
     """The id of the only record of a result in JSON or YAML, or of the only one that holds an argument as it
     is; '' of others."""
-    with suppress(yaml.YAMLError):
-        found = yaml.safe_load(text)
-        records, asked = found if isinstance(found, list) else [found], _values(arguments)
-        found = records if len(records) == 1 else [record for record in records if asked & _values(record)]
-        return str(found[0].get(name, "")) if len(found) == 1 and isinstance(found[0], dict) else ""
+    with suppress(yaml.YAMLError, ValueError, RecursionError):  # no data, or not one record
+        loaded = yaml.safe_load(text)
+        records = loaded if isinstance(loaded, list) else [loaded]
+        values = [{plain(str(v)) for _, v in islice(_leaves(item), 999)} for item in (arguments, *records)]
+        exact = [record for record, held in zip(records, values[1:], strict=True) if values[0] & held]
+        (only,) = records if len(records) == 1 else exact
+        return str(only.get(name, "")) if isinstance(only, dict) else ""
     return ""
-
-
-def _values(arguments: Any) -> set[str]:
-    return {plain(str(value)) for _, value in _leaves(arguments)}
 
 
 def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

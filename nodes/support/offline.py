@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 
 from langgraph.config import get_config
@@ -53,10 +53,13 @@ class Estimate:
 
     calls: int = 0
     input_tokens: int = 0
+    besides: str = ""
+    """What comes on top, whose cost nobody knows beforehand."""
 
     def plus(self, prompt_tokens: int, times: int = 1) -> Estimate:
         """With `times` further calls."""
-        return Estimate(self.calls + times, self.input_tokens + times * prompt_tokens)
+        tokens = self.input_tokens + times * prompt_tokens
+        return replace(self, calls=self.calls + times, input_tokens=tokens)
 
 
 def tokens_of_prompt(messages: Iterable[Message]) -> int:
@@ -137,22 +140,22 @@ class OfflineServices(Generic[C]):
             }
         return result.reply, {"usage": {role: result.usage}}
 
-    def warn_of_cuts(self, runtime: Runtime[C], trajectories: Iterable[Trajectory]) -> None:
+    def warn_of_cuts(self, runtime: Runtime[C], trajectories: Sequence[Trajectory]) -> None:
         """Say in the stream what prompts about these will shorten, before a model is asked."""
-        limit = self.context(runtime).max_observation_chars
-        if note := shortened(trajectories, limit):
+        context = self.context(runtime)
+        if note := shortened(trajectories, context.max_observation_chars, getattr(context, "window", None)):
             runtime.stream_writer({"event": "note", "text": note})
 
-    def tell(self, runtime: Runtime[C], estimate: Estimate, besides: str = "") -> None:
-        """Say in the stream what is to come, where that is more than a few calls; `besides` is not in it."""
-        if estimate.calls <= _TOLD_FROM:
+    def tell(self, runtime: Runtime[C], estimate: Estimate) -> None:
+        """Say in the stream what is to come, where that is more than a few calls."""
+        if estimate.calls <= _TOLD_FROM and not estimate.besides:
             return
         output = estimate.calls * _REPLY_TOKENS
         usd = self.models.price(self.context(runtime).model, estimate.input_tokens, output)
         costs = "price unknown" if usd is None else f"${usd:.2f} without a cache"
-        tokens = estimate.input_tokens + output
-        text = f"estimate: about {estimate.calls} calls, {tokens:,} tokens, {costs}{besides}"
-        runtime.stream_writer({"event": "note", "text": text})
+        calls = f"about {estimate.calls} calls, {estimate.input_tokens + output:,} tokens, {costs}"
+        text = "; ".join(filter(None, [calls if estimate.calls else "", estimate.besides]))
+        runtime.stream_writer({"event": "note", "text": f"estimate: {text}"})
 
     async def save(self, trajectory: Trajectory) -> str:
         """Store a trajectory, without what is known of it, and return its hash. Raises FilesError."""
@@ -165,7 +168,7 @@ class OfflineServices(Generic[C]):
 
 
 def runs_by_task(trajectories: Sequence[Any]) -> dict[str, list[Loaded]]:
-    """The runs in trajectories of any known format, by their task.
+    """The runs in trajectories of any known format, by their task, each with the task in its own words.
 
     A run that is the same as another but for its id is read once. Raises ValueError for what is no
     trajectory.
@@ -182,8 +185,21 @@ def runs_by_task(trajectories: Sequence[Any]) -> dict[str, list[Loaded]]:
             text = bare.model_dump_json()
             if text not in seen:
                 seen.add(text)
-                groups.setdefault(item.trajectory.task_key, []).append(item)
+                group = groups.setdefault(item.trajectory.task_key, [])
+                group.append(_with_own_task(item, group[0].trajectory.task) if group else item)
     return groups
+
+
+def _with_own_task(run: Loaded, task: str) -> Loaded:
+    """The run with its task in its own words, where they are not those that its group is shown with: a
+    customer says anew in each run what is wanted."""
+    trajectory = run.trajectory
+    if trajectory.task == task or not trajectory.steps:
+        return run
+    first, *rest = trajectory.steps
+    given = "\n\n".join(filter(None, (f"The task as this run was given it: {trajectory.task}", first.given)))
+    steps = (first.model_copy(update={"given": given}), *rest)
+    return run.model_copy(update={"trajectory": trajectory.model_copy(update={"steps": steps})})
 
 
 def exhausted(

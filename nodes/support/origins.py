@@ -4,9 +4,9 @@ An origin is `user`, `model`, `file:NAME`, `web:HOST` or `tool:NAME`, several jo
 every step and result; what has come into a thread is what any step of any of its tasks has seen, since the
 plans, memories, tasks and answers that follow are made of it. Two questions are asked of it:
 
-- outside: may somebody else have written it, and so have put an instruction into it? Pages, what tools bring,
-  and files: a person gives a file, but seldom wrote it.
-- private: would its owner mind if it were sent elsewhere? Files, answers, and what tools bring.
+- outside: may somebody else have written it, and so have put an instruction into it? A person gives a file,
+  but seldom wrote it.
+- private: would its owner mind if it were sent elsewhere?
 
 A file counts from the moment it is given, since its name stands in every prompt. A part that is not known
 counts as both.

@@ -164,7 +164,6 @@ def counters(state: AgentState, text: str) -> Progress:
         "version": 0,
         "stopped": "",
         "earlier": [*old.get("earlier", []), *_finished_task(state)],
-        "foreseen": old.get("foreseen", []),
     }
 
 

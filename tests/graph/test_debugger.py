@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,24 @@ async def test_a_context_may_be_a_dict_and_is_held_to_the_operators_bounds(
     assert out["critical"]["critical_step"] == 2
     with pytest.raises(ValueError, match="model openai:other is not allowed here"):
         await graph.ainvoke(given, context={"model": "openai:other"})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"rerun": "agentdebug"}, r"about 5 calls, [\d,]+ tokens, price unknown; at most 5 re-runs$"),
+        ({"rerun": "best_of_n"}, r"re-runs until one succeeds or 5,000,000 tokens are spent$"),
+        ({"rerun": "best_of_n", "max_tokens": None, "max_reruns": 3}, r"at most 3 re-runs$"),
+        ({"method": "counterfactual"}, r"about 9 calls, .* unknown; at most 16 re-runs, and controls$"),
+    ],
+)
+async def test_re_runs_are_announced_before_a_model_is_asked(
+    debug: Debug, options: dict[str, Any], said: str
+) -> None:
+    world = TruthfulWorld(RUN, {1: [True]})
+    out = await debug({"thread_id": ""}, rollouts=lambda *_: world, **options)
+    told = await out.told({"trajectory": RUN.model_dump(), "expect": GOLD})
+    assert re.match(f"estimate: {said}", told[0]), told[0]
 
 
 async def test_it_streams_what_it_is_at(debug: Debug) -> None:

@@ -4,6 +4,7 @@ work whose targets the person named."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -257,7 +258,7 @@ async def test_a_link_that_was_read_gets_into_no_text(drive: Drive) -> None:
 async def test_a_tool_that_nobody_foresaw_is_asked_for(drive: Drive) -> None:
     out = await work(drive, office := Office(), "Any mail from bob@firm.example?", READ, MAIL_BOB)
     (question,) = await out.waiting()
-    assert "ask for send_email" in question["why"]
+    assert "named: send_email, read_inbox." in question["why"]
     assert office.sent == []
 
 
@@ -269,6 +270,20 @@ async def test_a_plan_made_after_reading_foresees_nothing(drive: Drive) -> None:
         drive, office, "Any mail from bob@firm.example?", READ, fail, more=[later], replanning=True
     )
     assert (await asked(out), office.sent) == (["send_email"], [])
+
+
+@pytest.mark.parametrize(("early", "goes"), [(True, True), (False, False)])
+async def test_a_target_may_stand_in_an_early_plan(drive: Drive, early: bool, goes: bool) -> None:
+    """There the model's own understanding of the task is safe, but not after it read something."""
+    named = plan(sub("v", description="read_inbox, then send_email to bob@firm.example"))
+    asks = {**call(tool="nothing", finishes=False), "action": "replan", "reason": "obey"}
+    plans = [named] if early else [plan(sub("w", description="read_inbox")), named]
+    moves = {"w": [READ, asks], "v": [READ, MAIL_BOB, finish("done")]}
+    out = await drive(
+        Script(plans=plans, moves=moves), task="Email, send to Bob", tools=(office := Office()).tools()
+    )
+    assert bool(office.sent) == goes
+    assert await asked(out) == ([] if goes else ["send_email"])
 
 
 async def test_a_register_of_the_person_s_own_hands_on_what_was_asked_for(drive: Drive) -> None:
@@ -317,7 +332,7 @@ async def test_nothing_is_sent_after_an_unforeseen_reading_of_private_text(drive
     look = "send_email to bob@firm.example when lunch is"
     out = await work(drive, office := Office(), look, SEARCH, READ, MAIL_BOB)
     (question,) = await out.waiting()
-    assert "after read_inbox read what nobody named" in question["why"]
+    assert "named: read_inbox." in question["why"]
     assert office.sent == []
 
 
@@ -364,6 +379,15 @@ RECORD, OTHER = "id: 17\ntitle: Dentist\nnote: 'id: 99'", "id: 18\ntitle: Dentis
         ('[{"id": 17, "title": "Dentist"}, {"id": 18, "title": "dentist"}]', "dentist", 17, False),
         ("id: 17\nid: [", "dentist", 17, False),
         ("17", "dentist", 17, False),
+        ("[" * 3000, "dentist", 17, False),
+        (
+            "a: &a [1, 1]\n"
+            + "".join(f"{b}: &{b} [*{a}, *{a}]\n" for a, b in pairwise("abcdefghijklmnopqrstuvwxyz"))
+            + "id: 17",
+            "dentist",
+            17,
+            True,
+        ),
     ],
 )
 async def test_the_id_of_the_one_record_that_was_asked_for_is_given(

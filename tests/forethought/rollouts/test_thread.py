@@ -239,6 +239,10 @@ async def test_a_re_run_that_writes_forbids_the_next_one(record: Record) -> None
     await again.from_step(3, "action", [])
     with pytest.raises(RolloutError, match=r"changed something outside \(3\)"):
         await again.from_step(3, "action", [])
+    await again.restore()
+    later = await out.rollouts()
+    with pytest.raises(RolloutError, match=r"changed something outside \(3\)"):
+        await later.from_step(3, "action", [])
 
 
 WRITES_AT_C = {"c": [call("c"), call(tool="store", text="y")]}

@@ -182,3 +182,31 @@ OTEL_SPREAD = otlp(
     ),
 )
 """Older attributes, one for each field of a message, and tools that are not traced."""
+
+
+def event(name: str, **attributes: str) -> Json:
+    """An event of a span."""
+    pairs = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
+    return {"name": f"gen_ai.{name}", "attributes": pairs}
+
+
+_EVENTS = [
+    event("system.message", content=CHAT[0]["content"]),
+    event("user.message", content=TASK),
+]
+OTEL_EVENTS = otlp(
+    {
+        **otel("2", "chat"),
+        "events": [*_EVENTS, event("choice", message=json.dumps(CHAT[2]), finish_reason="tool_calls")],
+    },
+    {
+        **otel("4", "chat"),
+        "events": [
+            *_EVENTS,
+            event("assistant.message", content=THOUGHT, tool_calls=json.dumps(CHAT[2]["tool_calls"])),
+            event("tool.message", content=SEEN, id="a"),
+            event("choice", **{"gen_ai.event.content": json.dumps({"message": CHAT[4]})}),
+        ],
+    },
+)
+"""Messages as events of their spans, as instrumentations before v1.37 of the conventions record them."""

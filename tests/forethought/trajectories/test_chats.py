@@ -121,6 +121,12 @@ def test_an_outcome_at_the_top_of_a_chat(change: dict[str, Any], outcome: str) -
     assert loaded.reference.outcome == outcome
 
 
+def test_files_that_come_with_the_task_are_named() -> None:
+    blocks = [{"type": "text", "text": given.TASK}, {"type": "file", "file": {"filename": "map.pdf"}}]
+    run = from_json([{"role": "user", "content": blocks}, *given.CHAT[2:]]).trajectory
+    assert (run.files, run.task) == (("map.pdf",), f"{given.TASK}\n[file map.pdf]")
+
+
 def test_a_retried_call_and_a_failed_one_are_failures_of_the_tool() -> None:
     pydantic = [dict(message) for message in given.PYDANTIC_AI]
     pydantic[2] = {

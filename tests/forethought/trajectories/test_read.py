@@ -56,7 +56,8 @@ def test_a_folder_of_logs_of_every_kind_names_what_it_passes_over(tmp_path, capl
     found = {loaded.trajectory.source: loaded.trajectory for loaded in read_trajectories(tmp_path)}
     assert set(found) == {"inspect", "swe_agent", "mini_swe_agent", "stable_tool_bench"}
     assert found["inspect"].instructions == chat_examples.SYSTEM
-    assert caplog.messages == [f"{tmp_path}: passed over, in no known format: config.json"]
+    own = [each.getMessage() for each in caplog.records if each.name.startswith("forethought.")]
+    assert own == [f"{tmp_path}: passed over, in no known format: config.json"]
 
 
 def test_an_archive_that_is_no_log_of_inspect_is_refused(tmp_path):
@@ -85,6 +86,7 @@ def test_zero_steps_and_megabytes_in_one_observation_are_read(tmp_path):
         ("a.json", '{"weather": "fine"}', "Looked for.*ReAct log"),
         ("a.json", "[]", "Looked for"),
         ("a.json", "3", "Looked for"),
+        ("a.jsonl", '{"task": "x", "steps": []}\n{"weather": "fine"}', "item 2: .* an object with weather"),
         ("a.json", "[" * 100_000, "nested|broken"),
         ("a.json", '{"task": "x", "steps": [{"number": 0}]}', "greater than or equal to 1"),
         ("a.json", '{"task": "x", "steps": [{"number": 2}, {"number": 1}]}', "rise"),
@@ -98,6 +100,10 @@ def test_bad_files_are_refused_in_one_line(tmp_path, name, content, reason):
         read_trajectories(path)
     assert "\n" not in str(refused.value)
     assert str(refused.value).startswith(str(path))
+
+
+def test_a_run_without_steps_is_one_even_where_its_defaults_are_left_out():
+    assert from_json({"trajectory": {"id": "a", "task": "x"}}).trajectory.task == "x"
 
 
 def test_paths_that_lead_nowhere_and_folders_without_trajectories(tmp_path):

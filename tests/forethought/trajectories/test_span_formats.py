@@ -24,6 +24,7 @@ SAME: dict[str, Any] = {
     },
     "otel": given.OTEL,
     "otel spread": given.OTEL_SPREAD,
+    "otel events": given.OTEL_EVENTS,
 }
 
 

@@ -51,7 +51,7 @@ def events() -> None:
 async def test_the_reply_comes_back_as_it_was() -> None:
     calls = (Call("look", '{"a": 1}'), Call("look", "{broken"))
     reply = await InspectTransport(Answers(calls=calls, cached_tokens=10, usd=0.5, model="m")).send(request())
-    assert reply == ModelReply("hello", calls, "stop", 30, 4, 10, "m", 0.5)
+    assert reply == ModelReply("hello", calls, "stop", 30, 4, 10, model="m", usd=0.5)
     (event,) = transcript().events
     assert event.event == "model"
     usage = event.output.usage

@@ -13,7 +13,9 @@ from forethought.trajectories.types import Loaded
 
 Json = dict[str, Any]
 _REPORTED = ("thread_id", "status", "critical", "error", "usage")
-_WIDTHS = {"id": 30, "task": 50, "outcome": 8, "steps": 5, "halted": 6}
+_COLUMNS = ("id", "task", "outcome", "steps", "halted")
+_TASK = 50
+"""Characters of a task that the table shows; an id that is cut could not be copied."""
 
 
 def run_row(run: Loaded) -> Json:
@@ -87,18 +89,25 @@ def _critical(report: Json) -> Json:
 def summary_lines(result: Json) -> list[str]:
     """The summary for a person: first what recurs, then the runs."""
     rows = result["runs"]
-    lines = [*_recurring_lines(result["recurring"], len(rows)), ""]
-    lines.append("  ".join(name.ljust(width) for name, width in _WIDTHS.items()).rstrip())
-    return [*lines, *map(_row_line, rows)]
+    cells = [dict(zip(_COLUMNS, _COLUMNS, strict=True)), *map(_cells, rows)]
+    widths = {name: max(len(row[name]) for row in cells) for name in _COLUMNS}
+    lines = ["  ".join(row[name].ljust(width) for name, width in widths.items()) for row in cells]
+    ends = ["", *map(_ending, rows)]
+    table = [f"{line}  {end}".rstrip() for line, end in zip(lines, ends, strict=True)]
+    return [*_recurring_lines(result["recurring"], len(rows)), "", *table]
 
 
-def _row_line(row: Json) -> str:
-    row = {**row, "halted": "halted" if row["halted"] else ""}
-    line = "  ".join(one_line(row[name], width).ljust(width) for name, width in _WIDTHS.items())
+def _cells(row: Json) -> dict[str, str]:
+    task, halted = one_line(row["task"], _TASK), "halted" if row["halted"] else ""
+    return {**{name: one_line(row[name]) for name in _COLUMNS}, "task": task, "halted": halted}
+
+
+def _ending(row: Json) -> str:
+    """What its debugging came to, if it was debugged."""
     if "status" not in row:
-        return line.rstrip()
+        return ""
     why = _place(row["critical"]) if row.get("critical") else one_line(row.get("error") or "", 100)
-    return f"{line}  {row['status']}" + (f": {why}" if why else "")
+    return f"{row['status']}: {why}" if why else str(row["status"])
 
 
 def _place(critical: Json) -> str:

@@ -86,6 +86,7 @@ def test_zero_steps_and_megabytes_in_one_observation_are_read(tmp_path):
         ("a.json", '{"weather": "fine"}', "Looked for.*ReAct log"),
         ("a.json", "[]", "Looked for"),
         ("a.json", "3", "Looked for"),
+        ("a.jsonl", '{"task": "x", "steps": []}\n{"weather": "fine"}', "item 2: .* an object with weather"),
         ("a.json", "[" * 100_000, "nested|broken"),
         ("a.json", '{"task": "x", "steps": [{"number": 0}]}', "greater than or equal to 1"),
         ("a.json", '{"task": "x", "steps": [{"number": 2}, {"number": 1}]}', "rise"),
@@ -99,6 +100,10 @@ def test_bad_files_are_refused_in_one_line(tmp_path, name, content, reason):
         read_trajectories(path)
     assert "\n" not in str(refused.value)
     assert str(refused.value).startswith(str(path))
+
+
+def test_a_run_without_steps_is_one_even_where_its_defaults_are_left_out():
+    assert from_json({"trajectory": {"id": "a", "task": "x"}}).trajectory.task == "x"
 
 
 def test_paths_that_lead_nowhere_and_folders_without_trajectories(tmp_path):

@@ -8,7 +8,8 @@ from typing import Any
 
 from forethought.trajectories.format import Format
 from forethought.trajectories.layout import Layout
-from forethought.trajectories.messages import call_of, content, conversation, is_message, last_messages
+from forethought.trajectories.message_forms import call_of, content, is_message
+from forethought.trajectories.messages import conversation, last_messages
 from forethought.trajectories.types import Loaded
 from forethought.trajectories.values import Json, at, first, items, mapping, text
 

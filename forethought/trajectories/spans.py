@@ -13,15 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from forethought.trajectories.messages import (
-    Conversation,
-    Turn,
-    content,
-    conversation,
-    is_message,
-    tools_of,
-    trajectory_of,
-)
+from forethought.trajectories.message_forms import content, is_message
+from forethought.trajectories.messages import Conversation, Turn, conversation, tools_of, trajectory_of
 from forethought.trajectories.types import Loaded, Outcome, Reference
 from forethought.trajectories.values import first, mapping, outcome, text
 

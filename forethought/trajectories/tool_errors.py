@@ -17,9 +17,9 @@ from forethought.text import one_line
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 _ERROR = re.compile(
-    r"\b(?:error|exception|traceback|fail(?:ed|ure|s)?|invalid|illegal|not found|no results?|could(?: not|n't)"
-    r"|can(?:not| not|'t)|unable|denied|forbidden|unauthori[sz]ed|time[ds]? ?out|unavailable|refused|unknown"
-    r"|unrecogni[sz]ed|not supported|rate limit|nothing happens)\b",
+    r"\b(?:error|exception|traceback|fail(?:ed|ure|s)?|invalid|illegal|not found|no results?|not supported"
+    r"|could(?: not|n't)|can(?:not| not|'t)|unable|denied|forbidden|unauthori[sz]ed|time[ds]? ?out"
+    r"|unavailable|refused|unknown|unrecogni[sz]ed|rate limit|nothing happens)\b",
     re.IGNORECASE,
 )
 _VARIES = re.compile(r"\[.*?\]|\".*?\"|'[^']*'(?!\w)|`.*?`|\S*\d\S*")

@@ -179,6 +179,13 @@ async def test_choosing_among_links_carries_out_no_more_than_a_few_bits(drive: D
     assert "gave 600 links" in waiting[0]["why"]
 
 
+async def test_links_are_followed_freely_where_nobody_approves(drive: Drive) -> None:
+    office = Office(pages=dict.fromkeys(LINKS, "a page"))
+    moves = [do("open_page", url=url) for url in LINKS[:5]]
+    out = await work(drive, office, "Any mail?", SEARCH, READ, *moves, approve_tools="never")
+    assert (out.status, office.opened) == ("answered", LINKS[:5])
+
+
 async def test_links_are_followed_freely_where_nothing_private_was_read(drive: Drive) -> None:
     office = Office(pages=dict.fromkeys(LINKS, "a page"))
     moves = [do("open_page", url=url) for url in LINKS[:5]]

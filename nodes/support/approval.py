@@ -2,7 +2,7 @@
 
 A call that only sends an address, as visit_webpage does, goes if somebody gave the address whole. But to
 choose among the links that others gave tells something, too: once something private was read, the choices of
-a task may tell CHOICE_BITS, where `approve_tools` is not never. Any other that changes or sends something goes
+a task may tell CHOICE_BITS, unless `approve_tools` is never. Any other that changes or sends something goes
 if the person's words cover it (`nodes.support.coverage`). web_search only reads: its words go to the search
 engine that the operator chose.
 """

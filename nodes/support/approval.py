@@ -56,12 +56,10 @@ def require_approval(
     given, key = what_is_given(state, tools, proposal), opened(tool, arguments)
     settled = likeness(tool, arguments) in given.settled
     changes = [] if tool.address else uncovered(tool, arguments, given, state, tools)
-    choices = given.chosen if context.approve_tools != "never" else 0.0
-    why = (
-        _why_not_open(key, given, choices)
-        if tool.address
-        else _why_not(tool, changes, given, list(came.private))
-    )
+    if tool.address:
+        why = _why_not_open(key, given, bounded=context.approve_tools != "never")
+    else:
+        why = _why_not(tool, changes, given, list(came.private))
     if settled or not (why or always):
         return ApprovalDecision(arguments, pinned=key in given.approved or (settled and key is not None))
     why = why or "Every call that changes or sends something is to be approved."

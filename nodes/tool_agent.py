@@ -208,6 +208,11 @@ def _brief(choice: ToolChoice) -> Json:
     return {**move, "evaluation": evaluation_of(choice), "score": score_of(choice)}
 
 
+def _asking(tools: Mapping[str, Tool], context: Context) -> list[str]:
+    """The tools whose answers are a person's words, where those are foreseen."""
+    return [name for name, tool in tools.items() if tool.asks_person and context.foresees_user]
+
+
 def tool_messages(
     state: AgentState, subtask: Subtask, services: Services, context: Context
 ) -> tuple[list[Message], list[str]]:
@@ -226,7 +231,8 @@ def tool_messages(
         threshold=context.tool_threshold,
         replanning=context.replanning,
         foresight=context.foresees_tools,
-        asking=context.foresees_user,
+        asking=_asking(services.offered(state), context),
+        expects=context.foresight != "off",
         functions=context.proposals == "functions",
         **situation(state, services, context),
         outline=work_outline(state["plan"], context.sizes),

@@ -195,5 +195,6 @@ def _text_of_result(proposal: Proposal, outcome: _Outcome, *, asked: bool) -> st
     if proposal["action"] == "finish":
         return proposal["result"]
     if asked:
-        return f"Asked: {proposal['arguments'].get('question')}\nAnswered: {outcome.observation.text}"
+        said = next((value for value in proposal["arguments"].values() if isinstance(value, str)), "")
+        return f"Asked: {said}\nAnswered: {outcome.observation.text}"
     return outcome.observation.text

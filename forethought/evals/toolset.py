@@ -233,7 +233,9 @@ def _tool(toolset: Toolset, spec: ToolSpec) -> Tool:
     except ValueError as error:
         raise ValueError(f"the schema of the tool {spec.name} {error}") from error
     effect: Effect = "write" if spec.changes_world else "read"
-    return Tool(spec.name, spec.description, arguments, run, effect, timeout_s=0)
+    return Tool(
+        spec.name, spec.description, arguments, run, effect, timeout_s=0, asks_person=spec.asks_person
+    )
 
 
 def _act(toolset: Toolset, how: str) -> Tool:

@@ -83,6 +83,8 @@ class ToolSpec:
     parameters: Mapping[str, Any]
     """A JSON schema of type object."""
     changes_world: bool = False
+    asks_person: bool = False
+    """Whether what it returns are a person's words: what foresight of the person is about."""
 
 
 class Episode(Environment, Protocol):

@@ -83,9 +83,7 @@ def _between(tag: str, said: str) -> str | None:
     return said[begun.end() : ended.start()].strip() if begun and ended else None
 
 
-AGENT_ERROR_BENCH = Format(
-    SOURCE, "chat_history, or metadata with environment and success or won", claims, read
-)
+AGENT_ERROR_BENCH = Format(SOURCE, "chat_history, or metadata with environment and outcome", claims, read)
 
 
 def is_labels(value: object) -> bool:

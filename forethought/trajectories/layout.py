@@ -13,7 +13,8 @@ from typing import Any
 
 from forethought.text import one_line
 from forethought.trajectories.format import Format
-from forethought.trajectories.messages import content, conversation, last_messages, tools_of, trajectory_of
+from forethought.trajectories.message_forms import content
+from forethought.trajectories.messages import conversation, last_messages, tools_of, trajectory_of
 from forethought.trajectories.types import Loaded, Reference
 from forethought.trajectories.values import Json, at, items, mapping, outcome, text
 
@@ -98,7 +99,7 @@ class Layout:
             halted=bool(limit),
             limit=limit,
             answers=self.answers,
-            notes=(*failed, *silent),
+            notes=(*failed, *silent, *map(text, items(at(entry, "notes")))),
         )
         gold = found(self.gold)
         reference = Reference(

@@ -1,8 +1,4 @@
-"""Messages in the forms that agents are logged in, as turns of one conversation.
-
-Read are the messages of OpenAI's chat API and its near relations (Anthropic, inspect, tau-bench),
-the items of OpenAI's Responses API, and messages of LangChain (as dumped by `dumpd`, `messages_to_dict` or
-`model_dump`), pydantic-ai and the GenAI conventions of OpenTelemetry.
+"""Messages as turns of one conversation, and a conversation as a trajectory.
 
 Every assistant message is a step; the items of one model's reply are one. What it says before its calls is
 its planning; its calls, or else its words, are its action; all that comes before the next assistant message
@@ -12,50 +8,16 @@ instructions, the first user message is the task, and what else stands before st
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+from forethought.trajectories.message_forms import Failure, parts_of
 from forethought.trajectories.types import Tool, Trajectory, TrajectoryStep
-from forethought.trajectories.values import Json, arguments, at, first, items, mapping, text
+from forethought.trajectories.values import Json, first, items, mapping, text
 
-ROLES = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "human": "user",
-    "assistant": "assistant",
-    "ai": "assistant",
-    "model": "assistant",
-    "tool": "tool",
-    "function": "tool",
-}
-_THINKING = ("thinking", "reasoning", "redacted_thinking")
-_CLASS = re.compile(r"([A-Za-z]+)Message(?:Chunk)?")
-_ITEM = re.compile(r"message|reasoning|\w+_call(?:_output)?")
-_MEDIA = re.compile(r"image|audio|video|file|document|binary|media|screenshot")
-_CUT_OFF = ("length", "max_tokens", "max_output_tokens")
 _FINISHING = ("finish", "final_answer", "submit", "answer")
 _ANSWER_KEYS = ("final_answer", "answer", "result", "submission", "argument")
-
-Failure = Literal["", "tool_execution_error", "llm_limit"]
-
-
-@dataclass
-class Said:
-    """One message, whatever form it had."""
-
-    role: str
-    text: str = ""
-    thought: str = ""
-    calls: list[Json] = field(default_factory=list)
-    """{name, arguments}, in order."""
-    failure: Failure = ""
-    files: list[str] = field(default_factory=list)
-    """Names of files that came with it."""
-    joins: bool = False
-    """Whether it is a part of one reply, together with the parts beside it."""
 
 
 @dataclass
@@ -183,156 +145,6 @@ def tools_of(value: object) -> tuple[Tool, ...]:
         if name:
             tools.append(Tool(name=name, description=text(tool.get("description")), parameters=schema))
     return tuple(tools)
-
-
-def is_message(value: object) -> bool:
-    """Whether `value` is a message in one of the known forms."""
-    message = mapping(value)
-    kind = text(message.get("type"))
-    if message.get("lc") is not None:
-        return bool(_CLASS.fullmatch(text((items(message.get("id")) or [""])[-1])))
-    if message.get("kind") in ("request", "response"):
-        return isinstance(message.get("parts"), list)
-    if message.get("object") == "response":
-        return isinstance(message.get("output"), list)
-    if kind in ROLES:
-        return "content" in message or isinstance(message.get("data"), dict)
-    return isinstance(message.get("role"), str) or bool(_ITEM.fullmatch(kind))
-
-
-def parts_of(message: Json) -> Iterator[Said]:
-    """What a message says, part by part where its form has parts."""
-    kind = text(message.get("type"))
-    if message.get("lc") is not None:
-        found = _CLASS.fullmatch(text((items(message.get("id")) or [""])[-1]))
-        yield from parts_of({"role": found[1] if found else "", **mapping(message.get("kwargs"))})
-    elif kind in ROLES and isinstance(message.get("data"), dict):
-        yield from parts_of({"type": kind, **message["data"]})
-    elif message.get("object") == "response":
-        for item in items(message.get("output")):
-            yield from parts_of(mapping(item))
-    elif isinstance(message.get("parts"), list):
-        own = ROLES.get(text(message.get("role")).casefold(), text(message.get("role")))
-        asked = text(message.get("instructions"))
-        yield from [Said("system", asked)] if asked else []
-        cut_off = message.get("finish_reason") in _CUT_OFF
-        for part in map(mapping, message["parts"]):
-            yield _part(part, own, "llm_limit" if cut_off else "")
-    elif _ITEM.fullmatch(kind) and kind not in ROLES and not items(message.get("tool_calls")):
-        yield from _item(message, kind)
-    else:
-        yield _message(message)
-
-
-def _message(message: Json) -> Said:
-    raw = text(first(message, "role", "type"))
-    role = ROLES.get(raw.casefold(), raw)
-    if role != "assistant":
-        error = message.get("error")
-        blocks = [mapping(block) for block in items(message.get("content"))]
-        failed = message.get("status") == "error" or message.get("is_error") is True or bool(error)
-        failed = failed or any(block.get("is_error") is True for block in blocks)
-        is_result = role == "tool" or any(block.get("type") == "tool_result" for block in blocks)
-        said = content(message.get("content")) or text(mapping(error).get("message"))
-        files = [name for block in blocks if (name := _file(block))]
-        return Said(role, said, failure="tool_execution_error" if failed and is_result else "", files=files)
-    thoughts = [text(first(message, "reasoning_content", "reasoning", "thought"))]
-    old = message.get("function_call")
-    calls = items(message.get("tool_calls")) or ([old] if old else [])
-    listed = bool(calls)
-    for block in map(mapping, items(message.get("content"))):
-        if block.get("type") in _THINKING:
-            thoughts.append(text(first(block, "thinking", "reasoning", "text")))
-        elif block.get("type") in ("tool_use", "tool_call") and not listed:
-            calls.append(block)
-    ended = first(message, "finish_reason", "stop_reason", "response_metadata")
-    ended = first(mapping(ended), "finish_reason", "stop_reason") if isinstance(ended, dict) else ended
-    return Said(
-        role,
-        content(message.get("content")),
-        "\n".join(part for part in thoughts if part),
-        [call_of(mapping(call)) for call in calls],
-        "llm_limit" if ended in _CUT_OFF else "",
-    )
-
-
-def _part(part: Json, role: str, failure: Failure) -> Said:
-    """A part of a message of pydantic-ai (`part_kind`) or of OpenTelemetry (`type`)."""
-    kind = text(first(part, "part_kind", "type")).replace("-", "_").removeprefix("builtin_")
-    said = content(first(part, "content", "response", "result"))
-    if kind in ("tool_return", "tool_call_response", "retry_prompt"):
-        failed = kind == "retry_prompt" or part.get("outcome") not in (None, "success")
-        return Said("tool", said, failure="tool_execution_error" if failed else "")
-    if kind in ("system_prompt", "user_prompt"):
-        return Said(kind.removesuffix("_prompt"), said)
-    if role not in ("", "assistant"):
-        return Said(role, said)
-    if kind == "tool_call":
-        return Said("assistant", calls=[call_of(part)], failure=failure, joins=True)
-    if kind in _THINKING:
-        return Said("assistant", thought=said, failure=failure, joins=True)
-    return Said("assistant", said, failure=failure, joins=True)
-
-
-def _item(item: Json, kind: str) -> Iterator[Said]:
-    """An item of the Responses API: a message, a thought, a call of any tool, its output."""
-    if kind == "message":
-        said = _message(item)
-        said.joins = said.role == "assistant"
-        yield said
-    elif kind == "reasoning":
-        thought = "\n".join(map(content, (first(item, "summary", "text"), item.get("content"))))
-        yield Said("assistant", thought=thought.strip(), joins=True)
-    elif kind.endswith("_output"):
-        failed = item.get("status") in ("failed", "incomplete")
-        yield Said("tool", content(item.get("output")), failure="tool_execution_error" if failed else "")
-    else:
-        made = {
-            "name": kind.removesuffix("_call"),
-            "action": first(item, "action", "code", "queries"),
-            **item,
-        }
-        yield Said("assistant", calls=[call_of(made)], joins=True)
-        error, output = item.get("error"), first(item, "output", "outputs", "results")
-        if error or output:
-            failure: Failure = "tool_execution_error" if error else ""
-            yield Said("tool", content(output) or text(error), failure=failure)
-
-
-def call_of(call: Json) -> Json:
-    """A call as {name, arguments}: OpenAI's `function`, LangChain's `args`, Anthropic's `input`, ..."""
-    inner = mapping(call.get("function")) or call
-    named = first(inner, "name", "tool_name", "tool", "function")
-    return {
-        "name": text(named) or "(unnamed)",
-        "arguments": arguments(first(inner, "arguments", "args", "input", "tool_input", "action")),
-    }
-
-
-def content(value: object) -> str:
-    """The text of a message: text blocks joined, other blocks named."""
-    if not isinstance(value, list):
-        return text(value)
-    return "\n".join(part for part in map(_block, value) if part)
-
-
-def _block(value: object) -> str:
-    block, kind = mapping(value), text(mapping(value).get("type"))
-    if not block:
-        return text(value)
-    if kind in (*_THINKING, "tool_use", "tool_call"):
-        return ""
-    if kind == "tool_result":
-        return content(block.get("content"))
-    said = first(block, "text", "refusal", "logs", "content")
-    if said is None and _MEDIA.search(kind or text(block.get("kind"))):
-        return f"[{' '.join(filter(None, (kind or block['kind'], _file(block))))}]"
-    return text(block if said is None else said)
-
-
-def _file(block: Json) -> str:
-    """The name of the file that a block of a message brings, '' where it brings none."""
-    return text(at(block, "filename", "file_name", "file.filename", "source.filename"))
 
 
 def last_messages(messages: Sequence[Any]) -> list[Any]:

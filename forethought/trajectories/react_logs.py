@@ -230,4 +230,4 @@ def _differences(text: str, entries: Sequence[_Entry]) -> tuple[str, ...]:
     raise ValueError(f"{line}; the log is incomplete, or in a form that is not known")
 
 
-REACT_LOG = Format("ReAct log", "text with Question: and Thought 1: at the beginning of lines", claims, read)
+REACT_LOG = Format("ReAct log", "lines with Question: and Thought 1:", claims, read)

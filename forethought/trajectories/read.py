@@ -109,8 +109,18 @@ def _read(value: Any, name: str) -> list[Loaded]:
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         return _read(parse_values(value, Path(name)), name)
     if isinstance(value, list) and value and not agent_error_bench.is_labels(value):
-        return [loaded for number, item in enumerate(value, 1) for loaded in _read(item, f"{name}-{number}")]
+        return [loaded for number, item in enumerate(value, 1) for loaded in _read_item(item, name, number)]
     raise _unknown(value)
+
+
+def _read_item(value: Any, name: str, number: int) -> list[Loaded]:
+    """The trajectories in the item `number` of a list, or on a line. Raises ValueError, which names it."""
+    try:
+        return _read(value, f"{name}-{number}")
+    except UnknownFormatError as error:
+        raise UnknownFormatError(f"item {number}: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"item {number}: {error}") from error
 
 
 def _unknown(value: object) -> UnknownFormatError:

@@ -13,7 +13,7 @@ from typing import Any
 
 from forethought.trajectories.format import Format
 from forethought.trajectories.layout import Layout
-from forethought.trajectories.messages import content
+from forethought.trajectories.message_forms import content
 from forethought.trajectories.types import Loaded
 from forethought.trajectories.values import Json, arguments, at, first, items, mapping, text
 

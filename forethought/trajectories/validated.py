@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from forethought.trajectories.format import Format
 from forethought.trajectories.types import Loaded, Trajectory
-from forethought.trajectories.values import items, mapping
+from forethought.trajectories.values import mapping
 
 
 def claims(value: object) -> bool:
     """Whether `value` has the parts of one."""
     whole = mapping(value)
-    inner = mapping(whole.get("trajectory")) or whole
-    numbered = all("number" in mapping(step) for step in items(inner.get("steps")))
-    return numbered and isinstance(inner.get("steps"), list) and "task" in inner and "progress" not in whole
+    inner = mapping(whole.get("trajectory"))
+    steps = (inner or whole).get("steps", [] if inner else None)
+    numbered = isinstance(steps, list) and all("number" in mapping(step) for step in steps)
+    return numbered and "task" in (inner or whole) and "progress" not in whole
 
 
 def read(value: object, name: str) -> list[Loaded]:

@@ -39,10 +39,9 @@ _TIME = re.compile(r"(?=.{4})(?:\d{4}-\d\d-\d\d)?[T ]?(?:\d\d?:\d\d[\d:.Z+-]*)?"
 
 @dataclass
 class Given:
-    """What was given in a thread."""
+    """What was given in a thread: the person's words, and what follows."""
 
     words: str
-    """The person's."""
     others: dict[str, str] = field(default_factory=dict)
     """Addresses that others gave, as `addresses_in` has them."""
     approved: set[str] = field(default_factory=set)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,12 @@ def test_an_archive_that_is_no_log_of_inspect_is_refused(tmp_path):
         read_trajectories(put(tmp_path / "a.eval", "no archive"))
 
 
+def test_a_log_of_inspect_says_which_extra_it_needs(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
+    with pytest.raises(ValueError, match=r"pip install 'forethought\[evals\]'"):
+        read_trajectories(put(tmp_path / "a.eval", "any"))
+
+
 def test_different_trajectories_with_one_name_are_told_apart(tmp_path):
     put(tmp_path / "a" / "chat.json", CHAT)
     put(tmp_path / "b" / "chat.json", [*CHAT, {"role": "assistant", "content": "more"}])
@@ -86,6 +93,7 @@ def test_zero_steps_and_megabytes_in_one_observation_are_read(tmp_path):
         ("a.json", '{"weather": "fine"}', "Looked for.*ReAct log"),
         ("a.json", "[]", "Looked for"),
         ("a.json", "3", "Looked for"),
+        ("a.jsonl", '{"task": "x", "steps": []}\n{"weather": "fine"}', "item 2: .* an object with weather"),
         ("a.json", "[" * 100_000, "nested|broken"),
         ("a.json", '{"task": "x", "steps": [{"number": 0}]}', "greater than or equal to 1"),
         ("a.json", '{"task": "x", "steps": [{"number": 2}, {"number": 1}]}', "rise"),
@@ -99,6 +107,10 @@ def test_bad_files_are_refused_in_one_line(tmp_path, name, content, reason):
         read_trajectories(path)
     assert "\n" not in str(refused.value)
     assert str(refused.value).startswith(str(path))
+
+
+def test_a_run_without_steps_is_one_even_where_its_defaults_are_left_out():
+    assert from_json({"trajectory": {"id": "a", "task": "x"}}).trajectory.task == "x"
 
 
 def test_paths_that_lead_nowhere_and_folders_without_trajectories(tmp_path):

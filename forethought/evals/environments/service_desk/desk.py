@@ -36,6 +36,7 @@ RESPOND = ToolSpec(
         "required": ["message"],
     },
     changes_world=True,
+    asks_person=True,
 )
 ENDED = "[The customer has ended the conversation.]"
 

@@ -123,17 +123,19 @@ PAIRS = [
     ("banking", "user_task_0", "injection_task_0"),
     ("slack", "user_task_1", "injection_task_1"),
     ("travel", "user_task_3", "injection_task_5"),
-    ("workspace", "user_task_35", "injection_task_1"),
+    ("workspace", "user_task_38", "injection_task_11"),
 ]
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-async def test_a_pair_is_run_to_its_end(dojo: dict[str, Any], pair: tuple[str, str, str]) -> None:
+async def test_an_injection_has_nothing_changed_or_sent_unasked(
+    dojo: dict[str, Any], pair: tuple[str, str, str]
+) -> None:
     outcome = await run(Case(*pair), dojo[pair[0]])
     assert outcome.read
     assert outcome.status == "answered"
     assert all(move.proposed for move in outcome.moves)
-    assert all(move.executed for move in outcome.moves if not move.injected)
+    assert report.attacks([outcome])["unasked"] == 0
     plain = await run(Case(pair[0], pair[1]), dojo[pair[0]])
     assert (plain.solved, plain.read, plain.attacked) == (True, False, False)
 

@@ -140,6 +140,15 @@ class Runner:
         """Enter `opening`; it is left when the runner closes."""
         return self.run(self._stack.enter_async_context(opening))
 
+    @contextmanager
+    def opened(self, opening: AbstractAsyncContextManager[T]) -> Iterator[T]:
+        """Enter `opening` for a block, as one of many."""
+        stack = AsyncExitStack()
+        try:
+            yield self.run(stack.enter_async_context(opening))
+        finally:
+            self.run(stack.aclose())
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Return what `work` returns. SIGTERM waits for it."""
         return self._loop.run(work)

@@ -38,7 +38,7 @@ async def find_critical(
 ) -> dict[str, Any]:
     """The critical error, or why there is none. Raises ModelErrors other than ReplyError."""
     search = Search(state, runtime, services)
-    update: dict[str, Any]
+    update: dict[str, Any] = {}
     try:
         update = await _find(search)
     except ReplyError as error:
@@ -46,6 +46,10 @@ async def find_critical(
         update = {"status": "not_found", "problem": problem}
     except (SearchStopped, RolloutError) as error:
         update = {"status": "failed", "problem": str(error)}
+    finally:
+        # A re-run that follows begins at the run itself, and puts the head back after it.
+        if search.context.method == "counterfactual" and update.get("status") != "running":
+            await services.restore(state, search.context)
     return {**update, "usage": search.usage, "probes": search.probes, "notes": search.notes}
 
 

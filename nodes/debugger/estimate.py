@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, log2
 
 from forethought.knowledge.error_taxonomy import Taxonomy
@@ -28,6 +29,19 @@ def estimate(trajectory: Trajectory, context: DebuggerContext, taxonomy: Taxonom
     about_step = tokens_of_prompt(label_messages(trajectory, middle, context, taxonomy))
     last = tokens_of_prompt(critical_messages(trajectory, {}, context, taxonomy))
     return Estimate(besides=reruns).plus(about_step, calls).plus(last)
+
+
+def estimate_of_runs(
+    trajectories: Sequence[Trajectory], context: DebuggerContext, taxonomy: Taxonomy
+) -> Estimate:
+    """What debugging each of these costs, together."""
+    each = [estimate(trajectory, context, taxonomy) for trajectory in trajectories]
+    besides = {one.besides: None for one in each if one.besides}
+    return Estimate(
+        calls=sum(one.calls for one in each),
+        input_tokens=sum(one.input_tokens for one in each),
+        besides=f"for each run {' or '.join(besides)}" if besides else "",
+    )
 
 
 def _reruns(trajectory: Trajectory, context: DebuggerContext) -> str:

@@ -144,13 +144,6 @@ async def counterfactual(search: Search) -> FoundStep | None:
     evaluator = search.services.evaluator(search.context, search.state.get("accepted", []))
     if evaluator is None:
         raise SearchStopped("counterfactual mode needs somebody who judges")
-    try:
-        return await _first_flip(search, evaluator)
-    finally:
-        await search.services.restore(search.state, search.context)
-
-
-async def _first_flip(search: Search, evaluator: Evaluator) -> FoundStep | None:
     reached = False
     for step in search.trajectory.steps:
         probe = await _run_corrected(search, step, evaluator)

@@ -39,10 +39,9 @@ _TIME = re.compile(r"(?=.{4})(?:\d{4}-\d\d-\d\d)?[T ]?(?:\d\d?:\d\d[\d:.Z+-]*)?"
 
 @dataclass
 class Given:
-    """What was given in a thread."""
+    """What was given in a thread: the person's words, and what follows."""
 
     words: str
-    """The person's."""
     others: dict[str, str] = field(default_factory=dict)
     """Addresses that others gave, as `addresses_in` has them."""
     approved: set[str] = field(default_factory=set)
@@ -157,8 +156,8 @@ def opened(tool: Tool | None, arguments: Json) -> str | None:
 
 
 def for_person(text: str, state: AgentState, tools: Mapping[str, Tool]) -> str:
-    """`text` as it may be shown: untouched in a thread without anything private or anything from outside."""
-    if not all(influence(state, tools)):
+    """`text` as it may be shown: untouched in a thread without anything from outside."""
+    if not influence(state, tools).outside:
         return text
     given = what_is_given(state, tools)
     return inert(text, {*addresses_in(given.words), *given.others, *given.approved})

@@ -61,6 +61,16 @@ class Estimate:
         tokens = self.input_tokens + times * prompt_tokens
         return replace(self, calls=self.calls + times, input_tokens=tokens)
 
+    def text(self, models: Models, model: str) -> str:
+        """What a person is told of it; '' of a few calls."""
+        if self.calls <= _TOLD_FROM and not self.besides:
+            return ""
+        output = self.calls * _REPLY_TOKENS
+        usd = models.price(model, self.input_tokens, output)
+        costs = "price unknown" if usd is None else f"${usd:.2f} without a cache"
+        calls = f"about {self.calls} calls, {self.input_tokens + output:,} tokens, {costs}"
+        return f"estimate: {'; '.join(filter(None, [calls if self.calls else '', self.besides]))}"
+
 
 def tokens_of_prompt(messages: Iterable[Message]) -> int:
     """About how many tokens these messages have."""
@@ -148,14 +158,8 @@ class OfflineServices(Generic[C]):
 
     def tell(self, runtime: Runtime[C], estimate: Estimate) -> None:
         """Say in the stream what is to come, where that is more than a few calls."""
-        if estimate.calls <= _TOLD_FROM and not estimate.besides:
-            return
-        output = estimate.calls * _REPLY_TOKENS
-        usd = self.models.price(self.context(runtime).model, estimate.input_tokens, output)
-        costs = "price unknown" if usd is None else f"${usd:.2f} without a cache"
-        calls = f"about {estimate.calls} calls, {estimate.input_tokens + output:,} tokens, {costs}"
-        text = "; ".join(filter(None, [calls if estimate.calls else "", estimate.besides]))
-        runtime.stream_writer({"event": "note", "text": f"estimate: {text}"})
+        if text := estimate.text(self.models, self.context(runtime).model):
+            runtime.stream_writer({"event": "note", "text": text})
 
     async def save(self, trajectory: Trajectory) -> str:
         """Store a trajectory, without what is known of it, and return its hash. Raises FilesError."""

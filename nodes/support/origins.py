@@ -8,8 +8,7 @@ plans, memories, tasks and answers that follow are made of it. Two questions are
   but seldom wrote it.
 - private: would its owner mind if it were sent elsewhere?
 
-A file counts from the moment it is given, since its name stands in every prompt. A part that is not known
-counts as both.
+A file counts from when it is given, since every prompt names it. A part that is not known counts as both.
 """
 
 from __future__ import annotations

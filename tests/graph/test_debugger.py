@@ -90,6 +90,16 @@ async def test_after_a_failed_re_run_the_error_is_located_again_with_what_the_at
     assert mended
 
 
+async def test_the_head_is_put_back_once_however_much_was_run(debug: Debug) -> None:
+    """Each time makes a checkpoint, of which the second would count as a branch of its own."""
+    world = TruthfulWorld(RUN, {2: [True, True, True, True, False]})
+    chosen: dict[str, Any] = {"method": "counterfactual", "rerun": "agentdebug", "max_reruns": 1}
+    out = await debug(RUN, rollouts=lambda *_: world, expect=GOLD, fine_grained=False, **chosen)
+    assert (out["status"], world.restored) == ("not_fixed", 1)
+    found = await debug(RUN, rollouts=lambda *_: world, expect=GOLD, method="counterfactual")
+    assert (found["status"], world.restored) == ("not_found", 2)
+
+
 @pytest.mark.parametrize("method", ["direct", "binary_search"])
 async def test_other_methods_locate_again_in_their_own_way(debug: Debug, method: str) -> None:
     point = {"step": 1, "module": "action", "error_type": "format_error", "reason": "r", "suggestion": "s"}

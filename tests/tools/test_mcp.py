@@ -17,7 +17,7 @@ from forethought.graph.agent import build_agent
 from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.settings import Settings
 from forethought.state.context import Context
-from forethought.tools.base import Observation, Tool, ToolEnv
+from forethought.tools.base import CONTENT, Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool, check_arguments
 from forethought.tools.mcp import _effect, mcp_tools
 from forethought.tools.mcp_settings import McpSetupError, read_servers
@@ -144,6 +144,15 @@ async def test_two_servers_with_the_same_tools_get_prefixes(load: Load, address:
     assert {"a__free", "b__free", "a__read_file"} <= set(tools)
     assert not {name for name in tools if name.startswith("c__")}
     assert (await call(tools["b__free"], day="x")).ok
+
+
+async def test_what_the_operator_says_of_a_server_s_results_and_arguments(load: Load, address: str) -> None:
+    book = {"content": ["day"], "record_id": "id", "outside": True}
+    server = {"url": address, "private": False, "outside": False, "tools": {"book": book}}
+    tools = await load({"a": server})
+    free, booked = tools["free"], tools["book"]
+    assert (free.private, free.outside, free.content, free.record_id) == (False, False, CONTENT, "")
+    assert (booked.private, booked.outside, booked.content, booked.record_id) == (False, True, ("day",), "id")
 
 
 async def test_schemas_that_cannot_be_strict_are_sent_as_not_strict(load: Load, address: str) -> None:

@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, Any, get_args
 from forethought.app.command_flags import Flags, ModelOptions, argument, flag
 from forethought.app.errors import ANSWERED, CliError, explain
 from forethought.app.options import must_be_repeated, resume_command
-from forethought.app.text import one_line, to_json
+from forethought.app.text import to_json
 from forethought.state.debugger import JudgeName, RerunMethod, SearchMethod
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
     from forethought.app.debug.session import DebugSession
-    from forethought.trajectories.types import Loaded
+    from forethought.app.runner import Ending, Runner
 
 Json = dict[str, Any]
-_LISTED = 10
-"""Most ids that are listed to choose from."""
 
 
 class DebugOptions(ModelOptions):
@@ -31,9 +29,16 @@ class DebugOptions(ModelOptions):
 
     offers = "environment allow_writes tools"
 
-    thread: str | None = argument(help="A thread, as `threads` lists it.", metavar="THREAD", default=None)
+    thread: str | None = argument(
+        help="A thread, as `threads` lists it, or a file or folder of recorded runs.",
+        metavar="THREAD|PATH",
+        default=None,
+    )
     trajectory: Path | None = flag(help="A recorded trajectory instead.", metavar="FILE")
     pick: str | None = flag(help="Id of the trajectory in the file.", metavar="ID")
+    listing: bool = flag("--list", help="List the recorded runs, without a model call.", default=False)
+    failed: bool = flag(help="Debug every recorded run that failed or was halted.", default=False)
+    limit: int | None = flag(help="Debug at most N of the recorded runs.", metavar="N", min=1)
     expect: str | None = flag(help="The correct answer.", metavar="TEXT")
     rerun: RerunMethod | None = flag(help="Re-run from the critical step; agentdebug if no value follows.")
     method: SearchMethod | None = flag(help="How the critical error is found (triage).")
@@ -58,26 +63,41 @@ def debug(options: DebugOptions) -> int:
     from forethought.app.debug.session import DebugRequest, open_debugging
     from forethought.app.threads.thread import is_debugging
 
-    thread, run = options.thread, None
-    if (thread is None) == (options.trajectory is None):
-        raise CliError("name what is to be debugged: either a THREAD or --trajectory FILE")
+    named_path = Path(options.thread) if options.thread and Path(options.thread).exists() else None
+    thread, path = None if named_path else options.thread, named_path or options.trajectory
+    if (options.thread is None) == (options.trajectory is None):
+        raise CliError("name what is to be debugged: either a THREAD or a PATH of recorded runs")
     if thread and (options.pick or options.environment):
-        raise CliError("--pick and --environment go with --trajectory; a thread is run in its checkpoints")
+        raise CliError("--pick and --environment go with recorded runs; a thread is run in its checkpoints")
+    if thread and (options.listing or options.failed or options.limit):
+        raise CliError(f"--list, --failed and --limit go with recorded runs, and there is no path {thread}")
     if thread and is_debugging(thread):
         go_on = resume_command(thread, options)
         raise CliError(f"{thread} is a debugging itself; go on with it: {go_on}")
+    request = DebugRequest(
+        _choices(options), thread, environment=options.environment, allow_writes=options.allow_writes
+    )
     graph_input: Json = {"thread_id": thread or "", "expect": options.expect or ""}
-    if options.trajectory:
-        loaded = _pick(options.trajectory, options.pick)
-        graph_input["trajectory"], run = loaded.model_dump(mode="json"), loaded.trajectory
+    run = None
+    if path:
+        from forethought.app.debug.runs import choose, debug_runs, list_runs
+
+        runs = choose(path, options)
+        if options.listing:
+            return list_runs(runs, options)
+        if options.failed or options.limit:
+            return debug_runs(runs, request, options.expect or "", options)
+        graph_input["trajectory"], run = runs[0].model_dump(mode="json"), runs[0].trajectory
+    return _run(open_debugging(request, options, run), lambda snapshot: graph_input, options, options.as_json)
+
+
+def _choices(options: DebugOptions) -> Json:
+    """The fields of the DebuggerContext that have flags of their own."""
     choices: Json = {"judge": "environment"} if options.environment and not options.expect else {}
     for name in ("rerun", "method", "judge", "trials", "max_reruns"):
         if (value := getattr(options, name)) is not None:
             choices[name] = value
-    request = DebugRequest(
-        choices, thread, environment=options.environment, allow_writes=options.allow_writes
-    )
-    return _run(open_debugging(request, options, run), lambda snapshot: graph_input, options, options.as_json)
+    return choices
 
 
 def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_json: bool) -> int:
@@ -153,33 +173,23 @@ def _run(
         session = runner.open(opening)
         resume = resume_command(session.id, flags)
         runner.go_on = f"continue with: {resume}"
-        graph_input = begin(runner.run(session.snapshot()))
-        runner.console.print(f"debugging {session.id}")
-        ending = runner.drive(session, graph_input, view.DebugDisplay(runner.console), questions.ask)
-        error = explain(ending.error).line if ending.error else None
-        if ending.snapshot is None:
-            result: Json = {"thread_id": session.id, "status": "failed", "error": error}
-        else:
-            result = view.debug_report(session, ending.snapshot, error)
-            view.show_ending(result, runner.console, with_error=ending.error is None)
+        result, ending = drive(runner, session, begin(runner.run(session.snapshot())))
         runner.print_json(result)
         if result.get("interrupts"):
             questions.tell_how_to_reply(resume, result["interrupts"])
         return runner.exit_code(ending, view.exit_code(result["status"]))
 
 
-def _pick(path: Path, key: str | None) -> Loaded:
-    """The trajectory of this id, or the file's only one. Raises CliError where there is no such one."""
-    from forethought.trajectories.read import read_trajectories
+def drive(runner: Runner, session: DebugSession, graph_input: Any) -> tuple[Json, Ending]:
+    """Run a debugging until it ends or waits, and show it; its report, and how it ended."""
+    from forethought.app import questions
+    from forethought.app.debug import view
 
-    try:
-        trajectories = read_trajectories(path)
-    except ValueError as error:
-        raise CliError(one_line(error, 1000)) from error
-    matches = [loaded for loaded in trajectories if key in (None, loaded.trajectory.id)]
-    if len(matches) == 1:
-        return matches[0]
-    ids = ", ".join(one_line(loaded.trajectory.id, 60) for loaded in trajectories[:_LISTED])
-    more = ", ..." if len(trajectories) > _LISTED else ""
-    fit = f"{len(matches)} of its {len(trajectories)} trajectories fit"
-    raise CliError(f"{path}: {fit}; choose one with --pick: {ids}{more}")
+    runner.console.print(f"debugging {session.id}")
+    ending = runner.drive(session, graph_input, view.DebugDisplay(runner.console), questions.ask)
+    error = explain(ending.error).line if ending.error else None
+    if ending.snapshot is None:
+        return {"thread_id": session.id, "status": "failed", "error": error}, ending
+    result = view.debug_report(session, ending.snapshot, error)
+    view.show_ending(result, runner.console, with_error=ending.error is None)
+    return result, ending

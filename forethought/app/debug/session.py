@@ -93,8 +93,7 @@ async def open_debugging(
             saver, model = debugged.thread.saver, debugged.thread.context.model
             parts = {"load_thread": debugged.load, "rollouts": debugged.rollouts}
             request = replace(request, leaf=debugged.head.id)
-        defaults = {"model": model} if model else {}
-        context = context_of(DebuggerContext, flags, settings, {**defaults, **request.context})
+        context = debugger_context(request, flags, settings, model)
         Models(settings).verify(dict.fromkeys((context.model, context.judge_model or context.model)))
         started = request.started or time.time()
         request = replace(request, context=context.model_dump(mode="json"), started=started)
@@ -103,6 +102,14 @@ async def open_debugging(
         graph = build_debugger(settings, saver, **parts)
         saved = {_SAVED: json.dumps(asdict(request), ensure_ascii=False)}
         yield DebugSession(id, saver, graph, context, request, metadata=saved)
+
+
+def debugger_context(
+    request: DebugRequest, flags: Flags, settings: Settings, model: str | None
+) -> DebuggerContext:
+    """The choices of a debugging, where `model` is asked unless they name another. Raises CliError."""
+    defaults = {"model": model} if model else {}
+    return context_of(DebuggerContext, flags, settings, {**defaults, **request.context})
 
 
 @asynccontextmanager
@@ -120,10 +127,14 @@ async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[DebugSes
         yield DebugSession(thread_id, saver, build_debugger(settings, saver), context, request)
 
 
+def debugging_of(name: str) -> str:
+    """debug:NAME, the beginning of the ids of all debuggings of the thread or trajectory of this name."""
+    return DEBUGGING + (re.sub(r"[^A-Za-z0-9._:@-]+", "-", name)[:70].strip("-") or "trajectory")
+
+
 async def _new_id(saver: ThreadSaver, name: str) -> str:
     """debug:NAME:1, or the next number that is free."""
-    plain = re.sub(r"[^A-Za-z0-9._:@-]+", "-", name)[:70].strip("-") or "trajectory"
-    prefix = f"{DEBUGGING}{plain}:"
+    prefix = f"{debugging_of(name)}:"
     numbers = [other.removeprefix(prefix) for other in await saver.with_prefix(prefix)]
     return prefix + str(max((int(number) for number in numbers if number.isdecimal()), default=0) + 1)
 

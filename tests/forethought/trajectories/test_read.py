@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,12 @@ def test_a_folder_of_logs_of_every_kind_names_what_it_passes_over(tmp_path, capl
 def test_an_archive_that_is_no_log_of_inspect_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"a\.eval: no readable log of inspect"):
         read_trajectories(put(tmp_path / "a.eval", "no archive"))
+
+
+def test_a_log_of_inspect_says_which_extra_it_needs(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
+    with pytest.raises(ValueError, match=r"pip install 'forethought\[evals\]'"):
+        read_trajectories(put(tmp_path / "a.eval", "any"))
 
 
 def test_different_trajectories_with_one_name_are_told_apart(tmp_path):

@@ -1,0 +1,79 @@
+"""Replies of tools that say that a call went wrong, counted over runs by rules alone.
+
+A source seldom records that a call failed; most tools say so in words. A reply counts as an error where the
+source says so, or where its beginning reads as one and comes back in another run. Replies are compared by
+their shape: digits, and what stands in brackets or quotes, may differ.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from forethought.text import one_line
+from forethought.trajectories.types import Trajectory, TrajectoryStep
+
+_ERROR = re.compile(
+    r"\b(?:error|exception|traceback|fail(?:ed|ure|s)?|invalid|illegal|not found|no results?|not supported"
+    r"|could(?: not|n't)|can(?:not| not|'t)|unable|denied|forbidden|unauthori[sz]ed|time[ds]? ?out"
+    r"|unavailable|refused|unknown|unrecogni[sz]ed|rate limit|nothing happens)\b",
+    re.IGNORECASE,
+)
+_VARIES = re.compile(r"\[.*?\]|\".*?\"|'[^']*'(?!\w)|`.*?`|\S*\d\S*")
+_BEGINNING = 80
+"""Characters of a reply in which a word such as `not found` tells an error."""
+_SHAPE = 60
+
+
+@dataclass(frozen=True)
+class ToolError:
+    """One error that a tool gave in more than one run."""
+
+    tool: str
+    """'' where the source names no tools."""
+    reply: str
+    """The first such reply, on one line."""
+    steps: dict[str, list[int]]
+    """By the run's id: the steps in which it came."""
+    calls: int
+    """Calls of this tool in all runs."""
+
+    @property
+    def count(self) -> int:
+        """How many replies there were."""
+        return sum(map(len, self.steps.values()))
+
+
+def recurring_tool_errors(runs: Sequence[Trajectory]) -> list[ToolError]:
+    """The tool errors that two runs or more share, those of the most runs first."""
+    found: dict[tuple[str, str], ToolError] = {}
+    calls: dict[str, int] = {}
+    for run in runs:
+        for step in run.steps:
+            calls[step.tool] = calls.get(step.tool, 0) + 1
+            if reply := error_text(step):
+                key = (step.tool, _VARIES.sub("…", reply)[:_SHAPE].casefold())
+                error = found.setdefault(key, ToolError(step.tool, one_line(reply, 200), {}, 0))
+                error.steps.setdefault(run.id, []).append(step.number)
+    shared = [error for error in found.values() if len(error.steps) > 1]
+    counted = [ToolError(each.tool, each.reply, each.steps, calls[each.tool]) for each in shared]
+    return sorted(counted, key=lambda each: (-len(each.steps), -each.count))
+
+
+def error_text(step: TrajectoryStep) -> str:
+    """The first line of a reply that reads as an error, or of a failure on record; '' of any other."""
+    said = step.observation.strip()
+    with suppress(ValueError):
+        value = json.loads(said)
+        if isinstance(value, dict):
+            said = next(
+                (str(value[name]) for name in ("error", "message", "detail") if value.get(name)), said
+            )
+    line = said.split("\n", 1)[0].strip()
+    is_error = step.failure in ("tool_execution_error", "environment_error")
+    if is_error:
+        return line or "(no reply)"
+    return line if _ERROR.search(line[:_BEGINNING]) else ""

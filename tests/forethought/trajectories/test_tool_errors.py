@@ -1,0 +1,41 @@
+"""Which tool errors recur over runs."""
+
+from __future__ import annotations
+
+from forethought.trajectories.tool_errors import error_text, recurring_tool_errors
+from forethought.trajectories.types import Trajectory, TrajectoryStep
+
+
+def run(id: str, *replies: tuple[str, str]) -> Trajectory:
+    """A run with a step for each (tool, reply)."""
+    steps = tuple(
+        TrajectoryStep(number=number, tool=tool, action=tool, observation=reply)
+        for number, (tool, reply) in enumerate(replies, 1)
+    )
+    return Trajectory(id=id, task="Who?", steps=steps)
+
+
+def test_a_tool_that_fails_in_most_runs_comes_first() -> None:
+    lost = ("search", "Could not find that page, please try again.")
+    runs = [
+        run("a", lost, lost, ("lookup", "No Results for 7")),
+        run("b", lost, ("lookup", "No Results for 8"), ("search", "A page.")),
+        run("c", lost, ("search", "Could not find [x].")),
+    ]
+    first, second = recurring_tool_errors(runs)
+    assert (first.tool, first.reply, first.count, first.calls) == ("search", lost[1], 4, 6)
+    assert first.steps == {"a": [1, 2], "b": [1], "c": [1]}
+    assert (second.tool, second.count, second.calls) == ("lookup", 2, 2)
+
+
+def test_an_error_is_told_by_the_record_or_by_how_a_reply_begins() -> None:
+    def text(reply: str, **more: object) -> str:
+        return error_text(TrajectoryStep.model_validate({"number": 1, "observation": reply, **more}))
+
+    assert text('{"error": "user not found"}') == "user not found"
+    assert text("Error: no such flight\nat line 3") == "Error: no such flight"
+    assert text("47 rows", failure="tool_execution_error") == "47 rows"
+    assert text("", failure="tool_execution_error") == "(no reply)"
+    assert text("Ulm is a city.") == ""
+    assert text("word " * 30 + "error") == ""
+    assert text("all done", failure="step_limit") == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -117,7 +118,8 @@ def test_the_reference_is_what_a_right_run_does_and_says(
 ) -> None:
     benchmark, samples = found
     lend, tell, refuse = ("\n".join(benchmark.references(sample)) for sample in samples)
-    assert lend.startswith('The calls: lend_book({"book_id": "b1", "member": "m1"}).')
+    call = {"arguments": {"book_id": "b1", "member": "m1"}, "name": "lend_book"}
+    assert lend.startswith(f"The calls: {json.dumps(call)}.")
     assert "The customer is told: 30." in tell
     assert (tiny_checkouts.ASSERTED in tell) == (benchmark is TAU2)
     assert refuse == "The calls: none that changes anything."

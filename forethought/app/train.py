@@ -67,8 +67,8 @@ def export(options: ExportOptions) -> int:
     split: dict[str, Any] = {"held_out": options.held_out, "seed": options.seed}
     summary = export(options.records, folder, scrub, hosted=hosted, **split)
     use = (
-        f"next: upload {folder / TRAIN} (at least 10 rows) and {folder / HELD_OUT} with purpose fine-tune, start "
-        "a job, and name its model with --set retrospective_model=openai:MODEL"
+        f"next: upload {folder / TRAIN} (at least 10 rows) and {folder / HELD_OUT} with purpose fine-tune, "
+        "start a job, and name its model with --set retrospective_model=openai:MODEL"
     )
     lines = [
         f"{summary.read} records read; {summary.scrubbed} had secrets redacted",

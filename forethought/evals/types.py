@@ -269,8 +269,8 @@ class Benchmark(ABC):
         return {}
 
     def references(self, sample: Sample) -> Sequence[str]:
-        """What a right result is, in words, for those who learn from failed tries: by default a target that is
-        text; () where none is known."""
+        """What a right result is, for those who learn from failed tries: by default a target that is text; ()
+        where none is known."""
         target = sample.target
         texts = [target] if isinstance(target, str) else target if isinstance(target, list | tuple) else ()
         return tuple(texts) if all(isinstance(text, str) for text in texts) else ()

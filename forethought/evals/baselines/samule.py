@@ -4,8 +4,8 @@ Training: tries at the training samples, the multi-level synthesis of Algorithm 
 with the benchmark's verdicts and references, and its records for `forethought train export`.
 
 Evaluation: Reflexion's loop, in which a trained retrospective model reflects (`--set retrospective_model`),
-asked in the form of its training rows. Without one the evaluated model is prompted, in view of the reflections
-on error types and on the most similar tasks: our stand-in for the training of 3.2.2.
+asked in the form of its training rows. Without one the evaluated model is prompted, in view of reflections on
+error types and on the most similar tasks: our stand-in for the training of 3.2.2.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from forethought.evals import registry
@@ -27,33 +27,13 @@ _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*\((\{.*\})\)\s*", re.DOTALL)
 _OWN_MOVE = re.compile(r"\s*(?:finish|replan)\s*:", re.IGNORECASE)
 
 
-@dataclass
 class EpisodeEnvironment:
     """An episode, with the end that an agent's last word makes of it."""
 
-    episode: Episode
-    asked: str
-    """The task as the run had it."""
-    _last: EnvironmentReply = field(default_factory=lambda: EnvironmentReply(""))
-
-    @property
-    def name(self) -> str:
-        """The episode's name."""
-        return self.episode.name
-
-    @property
-    def task(self) -> str:
-        """The task, and how one acts: the tools, or the form of an action."""
-        tools = [
-            f"- {call_text(tool.name, {})}, arguments {json.dumps(dict(tool.parameters))}: {tool.description}"
-            for tool in self.episode.tools
-        ]
-        how = (
-            "\n".join(["An action is a call as JSON, one of:", *tools]) if tools else self.episode.how_to_act
-        )
-        return (
-            f"{self.asked.rstrip()}\n\nHow to act:\n{how}\nThe action `answer: TEXT` ends the run with TEXT."
-        )
+    def __init__(self, episode: Episode, task: str) -> None:
+        self.episode, self.name = episode, episode.name
+        self.task = f"{task.rstrip()}\n\nHow to act:\n{_how_to_act(episode)}"
+        self._last = EnvironmentReply("")
 
     async def reset(self) -> EnvironmentReply:
         """The episode from its beginning."""
@@ -79,6 +59,16 @@ class EpisodeEnvironment:
         """As a tool shows it in an evaluation: possible actions are in the text."""
         self._last = replace(reply, observation=observation_text(reply), admissible=())
         return self._last
+
+
+def _how_to_act(episode: Episode) -> str:
+    """The tools, or the form of an action, and how the run ends."""
+    tools = [
+        f"- {call_text(tool.name, {})}, arguments {json.dumps(dict(tool.parameters))}: {tool.description}"
+        for tool in episode.tools
+    ]
+    how = "\n".join(["An action is a call as JSON, one of:", *tools]) if tools else episode.how_to_act
+    return f"{how}\nThe action `answer: TEXT` ends the run with TEXT."
 
 
 def _plain(action: str) -> str:

@@ -75,7 +75,8 @@ async def _judge(
     """The verdict on the trajectory: {success, reason, by}, and what it cost.
 
     An outcome that the source records wins over a comparison with the source's own gold answers, whose rule
-    need not be ours, and over a replay in the environment. Where nobody judged, it is taken as failed, since it was given to be debugged.
+    need not be ours, and over a replay in the environment. Where nobody judged, it is taken as failed, since
+    it was given to be debugged.
     """
     by_source = context.judge in ("gold", "environment") and not expected
     recorded = loaded.reference.outcome != "unknown" and by_source

@@ -1,6 +1,6 @@
 """Failed tries made again: AgentDebug, and the baselines that it is compared with (AgentDebug 4.2, figure 5).
 
-A model tries the sample module by module (3.1). Where the benchmark's verdict is a failure, `agentdebug` finds
+A model tries the sample module by module (3.1). Where the benchmark calls that a failure, `agentdebug` finds
 the critical error and runs on from there with feedback, up to five times. The baselines take over that first
 try, and have for their re-runs the tokens that AgentDebug spent on this very sample after it: the paper
 matches attempts by total tokens (4.2), over all samples.

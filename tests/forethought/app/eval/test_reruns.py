@@ -1,4 +1,4 @@
-"""`eval run --method agentdebug`: failed tries are re-run by the debugger, and by its baselines at its tokens."""
+"""`eval run --method agentdebug`: failed tries are re-run, by baselines at the same tokens."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _budget(options: EvalOptions, benchmark: Benchmark, settings: Settings, ours
         except ValidationError as error:
             raise CliError(f"--steps {steps}: our agent does not take that many; give fewer") from error
     tokens = options.tokens if options.tokens is not None else benchmark.tokens
-    return Budget(steps, min(tokens, settings.max_tokens or tokens))
+    return Budget(steps, min(tokens, settings.max_tokens or tokens), options.tries)
 
 
 def _imported(name: str) -> Benchmark:

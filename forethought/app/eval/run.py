@@ -125,9 +125,12 @@ class EvalSession:
             self.estimate = expected(list(self.results.values()), left, self.run.spent.usage)
         except ValueError:
             failed = next((result.error for result in self.results.values() if result.error), "")
-            why = failed or "every method has to learn first: add one that does not, such as react"
-            line = f"no run came to a score, so nothing can be estimated: {one_line(why, 500)}"
-            raise CliError(line, FAILED) from None
+            if failed:
+                line = f"no run came to a score, so nothing can be estimated: {one_line(failed, 500)}"
+                raise CliError(line, FAILED) from None
+            why = "no estimate: every method learns first; one that does not, such as react, gives one"
+            self.runner.console.print(why)
+            return
         self.runner.console.print(
             f"so far {cost_line(self.spent())}; estimate for all {cost_line(self.estimate)}"
         )

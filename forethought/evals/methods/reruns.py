@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from forethought.graph.debugger import DebuggerGraph
 
 LEADER = "agentdebug"
+MOST_TRIES = 6
+"""Of AgentDebug: the first one and five re-runs (4.2, N = 5)."""
 _LEAST_TOKENS = 1_000
 """The least budget that a debugging takes."""
 _STATUSES = {"done": "answered", "halted": "budget_exhausted", "budget_exhausted": "budget_exhausted"}
@@ -155,6 +157,7 @@ class Rerun(Method):
             method="agentdebug",
             rerun=self.rerun,
             judge="environment",
+            max_reruns=max((trial.budget.tries or MOST_TRIES) - 1, 1),
             max_tokens=max(tokens, _LEAST_TOKENS),
         )
         outcome = Reference(outcome="success" if tries.solved else "failure")

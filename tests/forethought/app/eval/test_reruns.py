@@ -125,6 +125,12 @@ def test_a_solved_first_try_costs_no_re_run(cli: Cli, served: Callable[..., Any]
     }
 
 
+def test_the_number_of_tries_is_an_option(cli: Cli, served: Callable[..., Any]) -> None:
+    served(Shopper(heeds="nothing helps"))
+    assert run(cli, "agentdebug", more=("--tries", "3")).code == 0
+    assert rows()["agentdebug"]["tries"] == 3
+
+
 def test_a_baseline_without_the_method_that_it_follows_is_refused(
     cli: Cli, served: Callable[..., Any]
 ) -> None:

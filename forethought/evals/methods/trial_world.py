@@ -26,20 +26,16 @@ class TrialWorld:
     """
 
     bench: Bench
+    name: str = ""
     task: str = ""
-    """Set by `open`."""
+    """Both are set by `open`."""
     _path: tuple[str, ...] = ()
     _walked: set[tuple[str, ...]] = field(default_factory=set)
-
-    @property
-    def name(self) -> str:
-        """What trajectories call it."""
-        episode = self.bench.tools.episode
-        return episode.name if episode else ""
 
     async def open(self) -> None:
         """Write the task as an agent needs it here: files, tools and the world's first words included."""
         bench, sample = self.bench, self.bench.trial.sample
+        self.name = bench.tools.episode.name if bench.tools.episode else ""
         parts = [f"Earlier task: {turn.task}\nIts answer: {turn.answer}" for turn in sample.earlier]
         first = await bench.tools.begin()
         parts.append(opening(sample.task, first and replace(first, admissible=())))

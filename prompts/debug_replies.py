@@ -5,13 +5,23 @@ A.5 asks for the step first and for what followed from it last; here findings st
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.prompts.replies import ListOf, Reply, Text
+from forethought.trajectories.types import MODULES
 
 NO_ERROR = "no_error"
+
+
+def error_type(description: str, *modules: str) -> Any:
+    """A field whose schema lists the types of these modules. Other spellings are read as well, and resolved
+    by the taxonomy."""
+    names = (kind.name for module in modules for kind in load_taxonomy().types(module))
+    extra: Any = {"enum": [*dict.fromkeys(names), NO_ERROR]}
+    return Field(min_length=1, description=description, json_schema_extra=extra)
 
 
 class ModuleLabel(Reply):
@@ -19,17 +29,47 @@ class ModuleLabel(Reply):
 
     evidence: Text = Field("", description="Words copied exactly from the trajectory; empty for no_error.")
     reasoning: Text = Field("", description="Why this fits the type's definition, or why there is no error.")
-    error_type: str = Field(min_length=1, description="A type of this module, or no_error.")
+    error_type: str
+
+
+class MemoryLabel(ModuleLabel):
+    """A label of the memory."""
+
+    error_type: str = error_type("A type of this module, or no_error.", "memory")
+
+
+class ReflectionLabel(ModuleLabel):
+    """A label of the reflection."""
+
+    error_type: str = error_type("A type of this module, or no_error.", "reflection")
+
+
+class PlanningLabel(ModuleLabel):
+    """A label of the planning."""
+
+    error_type: str = error_type("A type of this module, or no_error.", "planning")
+
+
+class ActionLabel(ModuleLabel):
+    """A label of the action."""
+
+    error_type: str = error_type("A type of this module, or no_error.", "action")
+
+
+class SystemLabel(ModuleLabel):
+    """A label of what lies outside the agent."""
+
+    error_type: str = error_type("A type of this module, or no_error.", "system")
 
 
 class StepLabels(Reply):
     """AgentDebug 3.2, stage 1: one label a module of one step."""
 
-    memory: ModuleLabel
-    reflection: ModuleLabel
-    planning: ModuleLabel
-    action: ModuleLabel
-    system: ModuleLabel
+    memory: MemoryLabel
+    reflection: ReflectionLabel
+    planning: PlanningLabel
+    action: ActionLabel
+    system: SystemLabel
 
 
 MOST_SUSPECTS = 4
@@ -66,7 +106,7 @@ class CriticalError(Reply):
     evidence: str = Field(min_length=1, description="Words of the run that show it, copied exactly.")
     critical_step: int = Field(ge=0, description="The number of the step.")
     critical_module: Literal["memory", "reflection", "planning", "action", "system"]
-    error_type: str = Field(min_length=1, description="A type of that module.")
+    error_type: str = error_type("A type of that module.", *MODULES)
     correction_guidance: str = Field(
         min_length=1, description="What to do instead, as an instruction for the agent that runs again."
     )
@@ -92,7 +132,7 @@ class FailurePoint(Reply):
     reason: str = Field(min_length=1)
     step: int = Field(ge=1)
     module: Literal["memory", "reflection", "planning", "action", "system"]
-    error_type: str = Field(min_length=1)
+    error_type: str = error_type("A type of that module.", *MODULES)
     suggestion: Text = ""
 
 

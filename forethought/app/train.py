@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any, Literal
 
 import typer
 
@@ -22,8 +23,13 @@ train_app = typer.Typer(
 class ExportOptions(CommandOptions):
     """The flags of `train export`."""
 
-    records: list[Path] = argument(help="Files of synthesized reflections (JSONL).", metavar="RECORDS")
+    records: list[Path] = argument(
+        help="Files of `synthesize`, or learned/samule.json of an evaluation.", metavar="RECORDS"
+    )
     out: Path = flag(help="Folder for the dataset.", metavar="DIR", default=...)
+    format: Literal["local", "openai"] = flag(
+        help="local: for `train run`; openai: for OpenAI's fine-tuning.", default="local"
+    )
     held_out: float = flag(
         help="Share of the tasks that is held out.", metavar="S", default=0.1, min=0, max=0.9
     )
@@ -53,17 +59,23 @@ class GateOptions(CommandOptions):
 
 def export(options: ExportOptions) -> int:
     """Make a chat dataset of RECORDS: scrubbed, without duplicates, split by task."""
-    from forethought.training.dataset import export
+    from forethought.training.dataset import HELD_OUT, TRAIN, export
     from forethought.training.scrub import training_scrubber
 
     scrub = training_scrubber(settings_from(options))
-    summary = export(options.records, options.out, scrub, held_out=options.held_out, seed=options.seed)
+    hosted, folder = options.format == "openai", options.out
+    split: dict[str, Any] = {"held_out": options.held_out, "seed": options.seed}
+    summary = export(options.records, folder, scrub, hosted=hosted, **split)
+    use = (
+        f"next: upload {folder / TRAIN} (at least 10 rows) and {folder / HELD_OUT} with purpose fine-tune, "
+        "start a job, and name its model with --set retrospective_model=openai:MODEL"
+    )
     lines = [
         f"{summary.read} records read; {summary.scrubbed} had secrets redacted",
         f"{summary.duplicates} duplicates left out",
         f"{summary.train} rows of {summary.tasks[0]} tasks to train on",
         f"{summary.held_out} rows of {summary.tasks[1]} tasks held out",
-        f"next: forethought train run {options.out} --out MODEL",
+        use if hosted else f"next: forethought train run {folder} --out MODEL",
     ]
     options.print_result(asdict(summary), lines)
     return ANSWERED

@@ -33,6 +33,7 @@ class RunBudget(_Record):
 
     max_steps: int
     max_tokens: int
+    tries: int | None = None
 
 
 class Run(_Record):

@@ -83,6 +83,10 @@ class Toolset(Mapping[str, Tool]):
         """Whether what counts is what is done in the world, and no answer is asked for."""
         return self.episode is not None and not self.episode.tools
 
+    def renew(self) -> None:
+        """Give the next try all calls of the budget, as in training."""
+        self.counter = StepCounter(self.budget.max_steps)
+
     async def begin(self) -> EnvironmentReply | None:
         """Reset the world for a try; None where there is none. Raises InfrastructureError."""
         if self.episode is None:

@@ -165,6 +165,8 @@ class Budget:
     """Tool calls or actions."""
     max_tokens: int = 400_000
     """Input and output tokens; cached ones count at what they cost."""
+    tries: int | None = None
+    """Tries at most of a method that tries again after a failure; None: as many as its paper has."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +190,8 @@ class TrialContext:
     outcome: Callable[[Attempt], Awaitable[bool]] | None = None
     """The benchmark's verdict on a try, for methods that by their paper learn from it (Reflexion's oracle,
     ExpeL in training); tables mark a method that used it. None where it may not be asked."""
+    references: Sequence[str] = ()
+    """What a right result is, as `Benchmark.references` has it: for training samples alone."""
     learned: Mapping[str, Any] = field(default_factory=dict)
     """What the method's `train` made, plain JSON; {} where it has none."""
     context: Mapping[str, Any] = field(default_factory=dict)
@@ -264,6 +268,13 @@ class Benchmark(ABC):
         stand side by side. Of a sample only id and groups are there: the rest is not kept with results."""
         return {}
 
+    def references(self, sample: Sample) -> Sequence[str]:
+        """What a right result is, for those who learn from failed tries: by default a target that is text; ()
+        where none is known."""
+        target = sample.target
+        texts = [target] if isinstance(target, str) else target if isinstance(target, list | tuple) else ()
+        return tuple(texts) if all(isinstance(text, str) for text in texts) else ()
+
     def floor(self, sample: Sample) -> float | None:
         """What an agent that does nothing scores in the main metric; None where that is not known."""
         return 0.0
@@ -278,6 +289,8 @@ class Method(ABC):
     needs_training: bool = False
     asks_outcome: bool = False
     """Whether it uses `TrialContext.outcome`."""
+    follows: str = ""
+    """The method whose thread of the same sample and trial it starts from, and which runs before it."""
 
     async def train(self, trials: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Learn from training samples before the evaluation (ExpeL); plain JSON for `learned`."""

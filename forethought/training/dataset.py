@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forethought.json_files import FileError, read_records, sha256, write_records
+from forethought.json_files import FileError, read_object, read_records, sha256, write_records
 from forethought.training.errors import TrainingError
 from forethought.training.records import ReflectionRecord
 from forethought.trajectories.questions import normalised
@@ -53,6 +54,20 @@ class Row(BaseModel):
         )
 
 
+class HostedRow(BaseModel):
+    """A row as OpenAI's fine-tuning takes it: messages and nothing else. The reply is the JSON object that a
+    hosted retrospective model is asked for."""
+
+    messages: tuple[ChatMessage, ...]
+
+    @classmethod
+    def of(cls, row: Row) -> HostedRow:
+        """The row with its reflection as JSON."""
+        system, user, assistant = row.messages
+        reply = json.dumps({"reflection": assistant.content}, ensure_ascii=False)
+        return cls(messages=(system, user, ChatMessage(role="assistant", content=reply)))
+
+
 def row_of(record: ReflectionRecord) -> Row:
     """The record as a row."""
     system, user = record.prompt()
@@ -83,13 +98,19 @@ class ExportSummary:
 
 
 def export(
-    files: Sequence[Path], out: Path, scrub: Callable[[str], str], *, held_out: float = 0.1, seed: int = 0
+    files: Sequence[Path],
+    out: Path,
+    scrub: Callable[[str], str],
+    *,
+    held_out: float = 0.1,
+    seed: int = 0,
+    hosted: bool = False,
 ) -> ExportSummary:
-    """Write train.jsonl and held_out.jsonl into `out`.
+    """Write train.jsonl and held_out.jsonl into `out`, as OpenAI's fine-tuning takes them where `hosted`.
 
     Raises FileError or TrainingError that says what is wrong with which file.
     """
-    records = [record for file in files for record in read_rows(file, ReflectionRecord)]
+    records = [record for file in files for record in _records_in(file)]
     clean = [_scrubbed(record, scrub) for record in records]
     # One try told twice would count twice. Like reflections on different tries stay: that errors recur is
     # what the model is to learn (SAMULE 3.2.1, inter-task).
@@ -99,8 +120,8 @@ def export(
     sides = split_by_task(list(distinct.values()), held_out, seed)
     train, away = ([row_of(record) for record in side] for side in sides)
     try:
-        write_records(out / TRAIN, train)
-        write_records(out / HELD_OUT, away)
+        for name, rows in ((TRAIN, train), (HELD_OUT, away)):
+            write_records(out / name, map(HostedRow.of, rows) if hosted else rows)
     except OSError as error:
         raise FileError(f"{out}: cannot be written to ({error.strerror or error})") from error
     return ExportSummary(
@@ -112,6 +133,16 @@ def export(
         tasks=(len({row.task for row in train}), len({row.task for row in away})),
         longest=max(sum(len(message.content) for message in row.messages) for row in (*train, *away)),
     )
+
+
+def _records_in(file: Path) -> list[ReflectionRecord]:
+    """The records of a synthesis, or of what `eval run --method samule` learned. Raises FileError."""
+    if file.suffix != ".json":
+        return read_rows(file, ReflectionRecord)
+    try:
+        return [ReflectionRecord.model_validate(item) for item in read_object(file)["learned"]["records"]]
+    except (KeyError, TypeError, ValidationError) as error:
+        raise FileError(f"{file}: give OUT/learned/samule.json of an evaluation, or JSON Lines") from error
 
 
 def _scrubbed(record: ReflectionRecord, scrub: Callable[[str], str]) -> ReflectionRecord:

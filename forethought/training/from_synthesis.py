@@ -33,15 +33,24 @@ def reflection_records(
 
 def _record(values: Mapping[str, Any], key: str, trajectory: Trajectory) -> ReflectionRecord:
     trial = values["trials"][key]
-    task = values["tasks"][trial["task"]]
+    return record_of(
+        trajectory.model_copy(update={"id": trial["id"]}),
+        task_id=values["tasks"][trial["task"]]["task_id"],
+        background=trial["background"],
+        reflection=values["merged"][key],
+    )
+
+
+def record_of(trajectory: Trajectory, *, task_id: str, background: str, reflection: str) -> ReflectionRecord:
+    """A failed trajectory and the reflection on it; its prompt is what a trained model is asked with."""
     own = trajectory.source == SOURCE
     fields: dict[str, Any] = {
-        "task_id": task["task_id"],
-        "trajectory_id": trial["id"],
-        "task": task["task"],
-        "background": trial["background"],
+        "task_id": task_id,
+        "trajectory_id": trajectory.id,
+        "task": trajectory.task,
+        "background": background,
         "answer": trajectory.answer,
-        "reflection": values["merged"][key],
+        "reflection": reflection,
         **(_own(trajectory) if own else {"trajectory": _text(trajectory.steps)}),
     }
     return ReflectionRecord.model_validate(fields)

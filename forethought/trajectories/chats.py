@@ -11,7 +11,7 @@ from forethought.trajectories.layout import Layout
 from forethought.trajectories.message_forms import call_of, content, is_message
 from forethought.trajectories.messages import conversation, last_messages
 from forethought.trajectories.types import Loaded
-from forethought.trajectories.values import Json, at, first, items, mapping, text
+from forethought.trajectories.values import Json, at, first, is_grade, items, mapping, text
 
 
 def _tau(entry: Json) -> Json:
@@ -66,12 +66,17 @@ def _of_user(message: Json) -> bool:
     return message.get("role") == "user" and bool(message.get("tool_calls")) and not message.get("content")
 
 
+_INSPECT_SCORES = {"C": True, "I": False, "N": False}
+
+
 def _inspect(entry: Json) -> Json:
     """inspect: a sample of a log, its attachments put back, with the first of its scores."""
     shared, attachments = entry["shared"], mapping(entry.get("attachments"))
     sample = mapping(_attached({**entry, "shared": None, "attachments": None}, attachments))
     scores = [mapping(score).get("value") for score in mapping(sample.get("scores")).values()]
     offered = (at(event, "tools") for event in items(sample.get("events")) if at(event, "event") == "model")
+    score = scores[0] if scores else None
+    open_ended = is_grade(score) or score == "P" or isinstance(score, dict | list)
     epoch, task = text(sample.get("epoch")), text(at(shared, "eval.task"))
     return {
         "messages": sample.get("messages"),
@@ -82,7 +87,8 @@ def _inspect(entry: Json) -> Json:
         "tools": next(filter(None, offered), None),
         "files": sample.get("files"),
         "answer": content(at(sample, "output.choices.0.message.content", "output.completion")),
-        "outcome": {"C": True, "I": False}.get(text(scores[0]), scores[0]) if scores else None,
+        "outcome": None if open_ended else _INSPECT_SCORES.get(text(score), score),
+        "notes": [f"Its score does not tell whether it succeeded: {text(score)}."] if open_ended else [],
         "gold": sample.get("target"),
         "ended": at(sample, "limit.type"),
         "error": at(sample, "error.message"),

@@ -99,7 +99,7 @@ class Layout:
             halted=bool(limit),
             limit=limit,
             answers=self.answers,
-            notes=(*failed, *silent),
+            notes=(*failed, *silent, *map(text, items(at(entry, "notes")))),
         )
         gold = found(self.gold)
         reference = Reference(

@@ -28,7 +28,7 @@ def _langsmith(value: Any, name: str) -> list[Loaded]:
 
 def _run(run: Json, parent: str) -> Span:
     kinds = {"llm": MODEL, "chat_model": MODEL, "tool": TOOL, "retriever": TOOL}
-    stats = {key: first(mapping(each), "avg", "score", "value") for key, each in _stats(run).items()}
+    stats = {key: _score(mapping(each)) for key, each in _stats(run).items()}
     return Span(
         id=text(run.get("id")),
         parent=text(run.get("parent_run_id")) or parent,
@@ -44,6 +44,13 @@ def _run(run: Json, parent: str) -> Span:
         gold=run.get("reference_outputs"),
         task_id=text(run.get("reference_example_id")),
     )
+
+
+def _score(feedback: Json) -> Any:
+    """A figure, or the one category that was chosen."""
+    chosen = list(mapping(feedback.get("values")))
+    figure = first(feedback, "avg", "score", "value")
+    return chosen[0] if figure is None and len(chosen) == 1 else figure
 
 
 def _stats(run: Json) -> Json:

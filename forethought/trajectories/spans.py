@@ -16,7 +16,7 @@ from typing import Any
 from forethought.trajectories.message_forms import content, is_message
 from forethought.trajectories.messages import Conversation, Turn, conversation, tools_of, trajectory_of
 from forethought.trajectories.types import Loaded, Outcome, Reference
-from forethought.trajectories.values import first, mapping, outcome, text
+from forethought.trajectories.values import first, is_grade, mapping, outcome, text
 
 MODEL, TOOL = "model", "tool"
 _TASK_KEYS = ("task", "question", "input", "query", "prompt", "problem", "user_input")
@@ -180,15 +180,10 @@ def _words(value: Any, keys: tuple[str, ...]) -> str:
 def _reached(scores: dict[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
     """The outcome that scores tell, and a note where they leave it open."""
     telling = {key: value for key, value in scores.items() if _VERDICT.search(key)} or scores
-    told = {outcome(value) for value in telling.values() if not _graded(value)} - {"unknown"}
+    told = {outcome(value) for value in telling.values() if not is_grade(value)} - {"unknown"}
     if len(told) == 1:
         return told.pop(), ()
     if not scores:
         return "unknown", ()
     listed = ", ".join(f"{key} {text(value)}" for key, value in scores.items())
     return "unknown", (f"Its scores do not tell whether it succeeded: {listed}.",)
-
-
-def _graded(value: Any) -> bool:
-    """Whether a score is a grade, of which nobody says from where on it is good."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and value not in (0, 1)

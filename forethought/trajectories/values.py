@@ -72,6 +72,11 @@ def outcome(value: object) -> Outcome:
     return "unknown"
 
 
+def is_grade(value: object) -> bool:
+    """Whether a score is a grade, of which nobody says from where on it is good."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value not in (0, 1)
+
+
 def sanitize(value: Any) -> Any:
     """`value` with every text in it as a database stores it: see `sanitize_text`."""
     if isinstance(value, str):

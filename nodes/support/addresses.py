@@ -14,6 +14,8 @@ from functools import lru_cache
 from urllib.parse import unquote_plus
 
 import httpx
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 _WITH_SCHEME = re.compile(r"https?://[^\s<>\"`\\^{}|]+", re.IGNORECASE)
 _BARE = re.compile(
@@ -27,6 +29,7 @@ _LINK = re.compile(
 )
 _ENDS = re.compile(r"[)\]}'*,;|]")
 """Where text around an address may begin: a bracket of Markdown, a quote, a comma. The first 12 count."""
+_MARKDOWN = MarkdownIt("commonmark").disable("inline")
 _TAG = re.compile(
     r"<(?=/?(?:a|area|audio|base|body|button|embed|form|frame|iframe|image|img|input|link|math|meta|object|"
     r"picture|script|source|style|svg|table|td|th|track|video)\b)",
@@ -83,7 +86,30 @@ def made_up(key: str, words: str) -> bool:
 
 
 def inert(text: str, known: Collection[str]) -> str:
-    """`text` with nothing in it that a Markdown or HTML reader would load, or link but `known` addresses."""
+    """`text` with nothing in it that a Markdown or HTML reader would load, or link but `known` addresses.
+
+    Blocks of code stay as they are, unless a change beside them would open them.
+    """
+    text = re.sub(r"\r\n?", "\n", text)
+    lines, shown, end, blocks = text.split("\n"), list[str](), 0, _code_blocks(text)
+    for block in blocks:
+        first, after = block.map or (end, end)
+        before = [_without_links("\n".join(lines[end:first]), known)] if first > end else []
+        shown += [*before, *lines[first:after]]
+        end = after
+    shown += [_without_links("\n".join(lines[end:]), known)] if end < len(lines) else []
+    whole = "\n".join(shown)
+    same = [block.content for block in blocks] == [block.content for block in _code_blocks(whole)]
+    return whole if same else _without_links(text, known)
+
+
+def _code_blocks(text: str) -> list[Token]:
+    if "```" not in text and "~~~" not in text:
+        return []
+    return [token for token in _MARKDOWN.parse(text) if token.type == "fence" and token.level == 0]
+
+
+def _without_links(text: str, known: Collection[str]) -> str:
     text = re.sub(r"&#?\w{1,32};", lambda coded: html.unescape(coded[0]), text)
     text = re.sub(r"!+(?=\[)", "", re.sub(r"&(?=#?\w{1,32};)", "&amp;", text))
     text = _TAG.sub("&lt;", text)

@@ -2,8 +2,9 @@
 
 A call that only sends an address, as visit_webpage does, goes if somebody gave the address whole. But to
 choose among the links that others gave tells something, too: once something private was read, the choices of
-a task may tell CHOICE_BITS. Any other that changes or sends something goes if the person's words cover it
-(`nodes.support.coverage`). web_search only reads: its words go to the search engine that the operator chose.
+a task may tell CHOICE_BITS, unless `approve_tools` is never. Any other that changes or sends something goes
+if the person's words cover it (`nodes.support.coverage`). web_search only reads: its words go to the search
+engine that the operator chose.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ def require_approval(
     given, key = what_is_given(state, tools, proposal), opened(tool, arguments)
     settled = likeness(tool, arguments) in given.settled
     changes = [] if tool.address else uncovered(tool, arguments, given, state, tools)
-    why = _why_not_open(key, given) if tool.address else _why_not(tool, changes, given, list(came.private))
+    if tool.address:
+        why = _why_not_open(key, given, bounded=context.approve_tools != "never")
+    else:
+        why = _why_not(tool, changes, given, list(came.private))
     if settled or not (why or always):
         return ApprovalDecision(arguments, pinned=key in given.approved or (settled and key is not None))
     why = why or "Every call that changes or sends something is to be approved."
@@ -85,14 +89,14 @@ def require_approval(
     return ApprovalDecision(arguments, _DONE[word], reason, pinned=tool.address is not None)
 
 
-def _why_not_open(key: str | None, given: Given) -> str:
+def _why_not_open(key: str | None, given: Given, *, bounded: bool) -> str:
     if key in {*addresses_in(given.words), *given.approved}:
         return ""
     if key not in given.others:
         return "Neither you nor a source gave this address: the model put it together from what it read."
     links = len(set(given.others.values()))
     told = f"Others' texts gave {links} links: which of them are opened can tell what is private."
-    return told if given.chosen > CHOICE_BITS else ""
+    return told if bounded and given.chosen > CHOICE_BITS else ""
 
 
 def _why_not(tool: Tool, changes: list[Json], given: Given, private: list[str]) -> str:

@@ -156,8 +156,8 @@ def opened(tool: Tool | None, arguments: Json) -> str | None:
 
 
 def for_person(text: str, state: AgentState, tools: Mapping[str, Tool]) -> str:
-    """`text` as it may be shown: untouched in a thread without anything private or anything from outside."""
-    if not all(influence(state, tools)):
+    """`text` as it may be shown: untouched in a thread without anything from outside."""
+    if not influence(state, tools).outside:
         return text
     given = what_is_given(state, tools)
     return inert(text, {*addresses_in(given.words), *given.others, *given.approved})

@@ -36,6 +36,7 @@ def plan_evaluation(options: EvalOptions) -> tuple[Settings, EvaluationPlan]:
         context = context_of(Context, options, settings)
         benchmark = _imported(options.name)
         methods = check_methods([registry.method(name) for name in options.methods])
+        _check_followed(methods)
         samples, training = _samples(options, benchmark, methods, settings)
         plan = EvaluationPlan(
             benchmark=benchmark,
@@ -60,6 +61,17 @@ def plan_evaluation(options: EvalOptions) -> tuple[Settings, EvaluationPlan]:
     return settings, plan
 
 
+def _check_followed(methods: tuple[Method, ...]) -> None:
+    """Raises CliError for a method without the one that it follows."""
+    names = {method.name for method in methods}
+    for method in methods:
+        if method.follows and method.follows not in names:
+            raise CliError(
+                f"{method.name} re-runs the failed tries of {method.follows}: name both, "
+                f"--method {method.follows},{method.name}"
+            )
+
+
 def _budget(options: EvalOptions, benchmark: Benchmark, settings: Settings, ours: bool) -> Budget:
     """What one sample may cost. Raises CliError for more steps than our agent takes, if `ours`."""
     steps = options.steps if options.steps is not None else benchmark.steps
@@ -69,7 +81,7 @@ def _budget(options: EvalOptions, benchmark: Benchmark, settings: Settings, ours
         except ValidationError as error:
             raise CliError(f"--steps {steps}: our agent does not take that many; give fewer") from error
     tokens = options.tokens if options.tokens is not None else benchmark.tokens
-    return Budget(steps, min(tokens, settings.max_tokens or tokens))
+    return Budget(steps, min(tokens, settings.max_tokens or tokens), options.tries)
 
 
 def _imported(name: str) -> Benchmark:

@@ -125,9 +125,12 @@ class EvalSession:
             self.estimate = expected(list(self.results.values()), left, self.run.spent.usage)
         except ValueError:
             failed = next((result.error for result in self.results.values() if result.error), "")
-            why = failed or "every method has to learn first: add one that does not, such as react"
-            line = f"no run came to a score, so nothing can be estimated: {one_line(why, 500)}"
-            raise CliError(line, FAILED) from None
+            if failed:
+                line = f"no run came to a score, so nothing can be estimated: {one_line(failed, 500)}"
+                raise CliError(line, FAILED) from None
+            why = "no estimate: every method learns first; one that does not, such as react, gives one"
+            self.runner.console.print(why)
+            return
         self.runner.console.print(
             f"so far {cost_line(self.spent())}; estimate for all {cost_line(self.estimate)}"
         )
@@ -144,8 +147,13 @@ class EvalSession:
                 self.results[result.method, result.sample, result.trial] = result
                 bar.tick(_result_line(result), self.spent())
 
-            work = run_methods(self.run, open, self.learned, self.control, self.options.parallel, finished)
-            self.runner.finish(work)
+            for stage in _stages(open):
+                work = run_methods(
+                    self.run, stage, self.learned, self.control, self.options.parallel, finished
+                )
+                self.runner.finish(work)
+                if self.runner.shutdown.requested:
+                    break
         if self.runner.shutdown.requested:
             raise Halt
 
@@ -215,6 +223,12 @@ class EvalSession:
             for sample, trial in keys
             if (result := self.results.get((method.name, sample, trial)))
         }
+
+
+def _stages(open: OpenRuns) -> list[OpenRuns]:
+    """Methods that others follow come first."""
+    stages = [[item for item in open if bool(item[0].follows) == follows] for follows in (False, True)]
+    return [stage for stage in stages if stage]
 
 
 def evaluate(options: EvalOptions) -> int:

@@ -5,7 +5,7 @@ Training: Reflexion's trials, then our synthesizer's taxonomy, labels and reflec
 Evaluation: ReAct, shown the reflections. Nothing is fitted to the task at hand, which is what SAMULE's
 retrospective model adds.
 
-Departure: references are not known to a method, so that the trials are reflected upon without them.
+Departure: the trials are reflected upon without references, as Reflexion's are.
 """
 
 from __future__ import annotations
@@ -43,17 +43,22 @@ class InterTask(React):
         tried."""
         trials, problems = await trials_of(contexts)
         state = await _synthesized(trials, contexts)
-        labels = state.get("labels", {})
-        errors = [
-            {"name": name, "text": made["reflection"], "trials": _trials_that_show(labels, name)}
-            for name, made in state.get("error_reflections", {}).items()
-        ]
         return {
-            "errors": sorted(errors, key=lambda item: (-item["trials"], item["name"])),
+            "errors": learned_errors(state),
             "trials": len(trials),
             "solved": sum(trial.solved for trial in trials),
             "problems": [*problems, *state.get("problems", {}).values(), *state.get("notes", [])],
         }
+
+
+def learned_errors(state: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The reflections on error types in a synthesizer's state, the most frequent type first."""
+    labels = state.get("labels", {})
+    errors = [
+        {"name": name, "text": made["reflection"], "trials": _trials_that_show(labels, name)}
+        for name, made in state.get("error_reflections", {}).items()
+    ]
+    return sorted(errors, key=lambda item: (-item["trials"], item["name"]))
 
 
 async def _synthesized(

@@ -10,6 +10,7 @@ failing trial seldom ends by itself, each trial but the last may take half of wh
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from forethought.evals.baselines.loop import Graph, last_of, new_graph
 from forethought.evals.baselines.state import Limits, State, Try, moves_of
 from forethought.evals.baselines.transcript import shown
 from forethought.evals.prompts.baseline_replies import SelfJudgement, SelfReflection
-from forethought.evals.types import BudgetSpent
+from forethought.evals.types import BudgetSpent, TrialContext
 from forethought.models.types import ReplyError, reply_spec
 
 TRIALS = 3
@@ -35,16 +36,26 @@ class Reflexion(Baseline):
     name = "reflexion"
     about = "Reflexion: failed trials are reflected upon and tried again (Shinn et al. 2023)"
     asks_outcome = True
+    tries = TRIALS
+
+    def most_tries(self, trial: TrialContext) -> int:
+        """Tries at most: `--tries`, else the paper's."""
+        return trial.budget.tries or self.tries
 
     def wire(self, bench: Bench) -> Graph:
         """See Baseline."""
-        graph = new_graph(bench, partial(half_in_a_world, most=TRIALS))
+        most = self.most_tries(bench.trial)
+        graph = new_graph(bench, partial(half_in_a_world, most=most))
         graph.add_node("judge", partial(judge, bench=bench))
-        graph.add_node("reflect", partial(reflect, bench=bench))
+        graph.add_node("reflect", partial(self.reflect, bench=bench))
         graph.add_edge("close", "judge")
-        graph.add_conditional_edges("judge", partial(after_judge, bench=bench), ["reflect", END])
+        graph.add_conditional_edges("judge", partial(after_judge, bench=bench, most=most), ["reflect", END])
         graph.add_conditional_edges("reflect", after_reflect, ["begin", END])
         return graph
+
+    async def reflect(self, state: State, *, bench: Bench) -> dict[str, Any]:
+        """What the trial teaches, kept for the trials after it."""
+        return await reflect(state, bench=bench)
 
 
 def half_in_a_world(number: int, bench: Bench, *, most: float) -> Limits:
@@ -53,10 +64,10 @@ def half_in_a_world(number: int, bench: Bench, *, most: float) -> Limits:
     return bench.limits(0.5, 0.5) if shared else bench.limits()
 
 
-def after_judge(state: State, *, bench: Bench) -> str:
+def after_judge(state: State, *, bench: Bench, most: int) -> str:
     """A failed trial is reflected upon if another one can be paid."""
     last = state["tried"][-1]
-    again = not last["solved"] and last["number"] < TRIALS and bench.may_try_again(state)
+    again = not last["solved"] and last["number"] < most and bench.may_try_again(state)
     return "reflect" if again else END
 
 
@@ -95,8 +106,11 @@ async def _self_judged(state: State, bench: Bench) -> tuple[bool, str]:
     return reply.solved, reply.reasoning
 
 
-async def reflect(state: State, *, bench: Bench) -> dict[str, Any]:
-    """What the trial teaches, kept for the trials after it."""
+async def reflect(
+    state: State, *, bench: Bench, errors: Sequence[Mapping[str, Any]] = (), examples: Sequence[str] = ()
+) -> dict[str, Any]:
+    """A prompted reflection, kept for the trials after it; `errors` and `examples` are what failures at other
+    tasks showed."""
     reflections, last = state.get("notes", {}).get("all_reflections", []), state["tried"][-1]
     try:
         reply = await bench.ask(
@@ -105,12 +119,19 @@ async def reflect(state: State, *, bench: Bench) -> dict[str, Any]:
             task=state["task"],
             answer=last["answer"],
             reflections=reflections[-MEMORY:],
+            errors=errors,
+            examples=examples,
             why=_why(state, bench),
             **shown(moves_of(state)),
         )
     except (BudgetSpent, ReplyError):
         return {}
-    reflections = [*reflections, reply.reflection]
+    return remembered(state, reply.reflection)
+
+
+def remembered(state: State, reflection: str) -> dict[str, Any]:
+    """The update that shows a reflection to the trials after it."""
+    reflections = [*state.get("notes", {}).get("all_reflections", []), reflection]
     return {"notes": {"all_reflections": reflections, "reflections": reflections[-MEMORY:]}}
 
 

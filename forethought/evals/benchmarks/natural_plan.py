@@ -104,6 +104,15 @@ class NaturalPlan(Benchmark):
             if rates and len(by_task) > 1
         }
 
+    def references(self, sample: Sample) -> Sequence[str]:
+        """The golden plan; of a trip, the stays in their order."""
+        target = sample.target
+        if "golden_plan" in target:
+            plan = target["golden_plan"]
+            return (plan if isinstance(plan, str) else " ".join(plan),)
+        stays = zip(target["cities"].split("**"), target["durations"].split("**"), strict=False)
+        return ("; then ".join(f"{city} for {days} days" for city, days in stays),)
+
     def floor(self, sample: Sample) -> float | None:
         """Whether no plan at all counts as solved: where the golden plan of a meeting meets nobody."""
         return float(_judge(sample, "")["solved"])

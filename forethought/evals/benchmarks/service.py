@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from forethought.evals.actions import call_text
 from forethought.evals.benchmarks.reading import choice
 from forethought.evals.environments.process import WorkerProcess, open_checkout
 from forethought.evals.environments.service_desk.desk import Case, ServiceDesk
@@ -136,6 +137,21 @@ class ServiceBenchmark(Benchmark):
         if attempt.reward is None:
             raise InfrastructureError(f"{sample.id}: the episode was not ended, so that it has no reward")
         return Score({"reward": attempt.reward})
+
+    def references(self, sample: Sample) -> Sequence[str]:
+        """The calls of a right run, and what the customer has to be told."""
+        wanted = {**sample.target, **(sample.target.get("evaluation_criteria") or {})}
+        calls = [
+            call_text(call["name"], call.get("arguments") or call.get("kwargs") or {})
+            for call in wanted.get("actions") or []
+        ]
+        outputs = [*(wanted.get("outputs") or []), *(wanted.get("communicate_info") or [])]
+        lines = [
+            f"The calls: {'; '.join(calls) or 'none that changes anything'}.",
+            *([f"The customer is told: {'; '.join(map(str, outputs))}."] if outputs else []),
+            *(wanted.get("nl_assertions") or []),
+        ]
+        return ("\n".join(lines),)
 
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
         """pass^k for every k up to the number of trials: how likely k trials of a task all succeed."""

@@ -65,6 +65,11 @@ class _Row(BaseModel):
     query: str = Field(min_length=1)
     level: Literal["easy", "medium", "hard"]
     reference_information: str = Field(min_length=1)
+    annotated_plan: str = ""
+    """A plan that a person made; the training split alone has them."""
+
+
+_COLUMNS = tuple(name for name, field in _Row.model_fields.items() if field.is_required())
 
 
 class TravelPlanner(Benchmark):
@@ -89,9 +94,7 @@ class TravelPlanner(Benchmark):
         for name in FILES:
             find(data, (name,), SOURCE)
         path = find(data, (f"{split}.csv",), SOURCE)
-        rows = [
-            row_of(_Row, row, place, SOURCE) for place, row in csv_of(path, tuple(_Row.model_fields), SOURCE)
-        ]
+        rows = [row_of(_Row, row, place, SOURCE) for place, row in csv_of(path, _COLUMNS, SOURCE)]
         if not rows:
             raise SOURCE.fault(str(path), "there are no tasks in it")
         common = {"checkout": str(data.resolve()), "stage": stage}
@@ -125,6 +128,11 @@ class TravelPlanner(Benchmark):
             lines.append("the plan was turned into JSON by the judge's model")
         return Score(values, "\n".join(lines), "passed" if values["final_pass"] else "")
 
+    def references(self, sample: Sample) -> Sequence[str]:
+        """The plan that a person annotated, where the split has one."""
+        plan = sample.data.get("annotated_plan", "").strip()
+        return (plan,) if plan else ()
+
     def summary(self, scored: Sequence[tuple[Sample, Sequence[Score]]]) -> Mapping[str, float]:
         """The micro pass rates: shares of all constraints of all plans (TravelPlanner 3.3)."""
         rates = {}
@@ -157,9 +165,9 @@ def _sample(id: str, row: _Row, common: Mapping[str, str]) -> Sample:
         id=id,
         task=f"{row.query}\n\n{information}",
         answer_format=FORMAT,
-        target=row.model_dump(exclude={"query", "reference_information"}),
+        target=row.model_dump(exclude={"query", "reference_information", "annotated_plan"}),
         groups={"level": row.level, "days": str(row.days)},
-        data=common,
+        data={**common, "annotated_plan": row.annotated_plan},
     )
 
 

@@ -108,7 +108,7 @@ def _described(plan: EvaluationPlan) -> Json:
         "title": plan.benchmark.title,
         "main_metric": plan.benchmark.main_metric,
         "methods": [method.name for method in plan.methods],
-        "budget": asdict(plan.budget),
+        "budget": {name: value for name, value in asdict(plan.budget).items() if value is not None},
         "begun": datetime.now(UTC).isoformat(timespec="seconds"),
         "scripted": plan.scripted,
         "version": release,

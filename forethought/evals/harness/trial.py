@@ -107,6 +107,7 @@ class Trial:
             thread=self._thread,
             seed=(plan.seed * 1_000 + self.number) % _SEEDS,
             outcome=self._outcome if may_ask else None,
+            references=tuple(benchmark.references(self.sample)) if self.training else (),
             learned=self.learned,
             context=plan.context,
         )
@@ -214,8 +215,9 @@ class Trial:
         return score.values[benchmark.main_metric] >= 1
 
     def _keep_trajectory(self, trajectory: Trajectory, outcome: Outcome) -> str:
-        target = self.sample.target
-        answers = [target] if isinstance(target, str) else target if isinstance(target, list | tuple) else []
-        gold = tuple(answers) if all(isinstance(answer, str) for answer in answers) else ()
-        loaded = Loaded(trajectory=trajectory, reference=Reference(outcome=outcome, gold=gold))
+        known = tuple(self.run.plan.benchmark.references(self.sample))
+        # Where the target is no text, answers are not held against it: it is a solution, one of several.
+        answers = isinstance(self.sample.target, str | list | tuple)
+        told = {"gold": known} if answers else {"solution": "\n\n".join(known)}
+        loaded = Loaded(trajectory=trajectory, reference=Reference(outcome=outcome, **told))
         return self.run.folder.keep_trajectory(self.method.name, self.sample.id, self.number, loaded)

@@ -11,10 +11,12 @@ from forethought.evals.baselines.inter_task import InterTask
 from forethought.evals.baselines.plan_and_act import PlanAndAct
 from forethought.evals.baselines.react import React
 from forethought.evals.baselines.reflexion import Reflexion
+from forethought.evals.baselines.samule import Samule
 from forethought.evals.baselines.self_refine import RefineToBudget, SelfRefine
 from forethought.evals.methods.ablations import ABLATIONS, REFERENCE
 from forethought.evals.methods.debugger import DEBUGGERS
 from forethought.evals.methods.ours import Ours
+from forethought.evals.methods.reruns import RERUNS
 from forethought.evals.types import Method
 
 _PAPER = {"effort": "paper"}
@@ -28,8 +30,8 @@ _ABLATIONS = [
 ]
 _BASELINES: list[Baseline] = [
     React(), PlanAndAct(), Reflexion(), SelfRefine(), RefineToBudget(), BestOfN(), BestOfBudget(),
-    Expel(), InterTask(),
+    Expel(), InterTask(), Samule(),
 ]  # fmt: skip
-_ALL: list[Method] = [*_OURS, *_ABLATIONS, *_BASELINES, *DEBUGGERS]
+_ALL: list[Method] = [*_OURS, *_ABLATIONS, *_BASELINES, *RERUNS, *DEBUGGERS]
 METHODS: Mapping[str, Method] = {made.name: made for made in _ALL}
 """All of them, ours first. They hold nothing of any run."""

@@ -47,6 +47,14 @@ def test_an_inspect_log_tells_outcome_limit_files_and_task() -> None:
     assert (loaded.reference.outcome, loaded.reference.gold) == ("failure", ("GOLD 3",))
 
 
+def test_a_grade_of_inspect_is_no_outcome() -> None:
+    for value, outcome in ((0.7, "unknown"), ("P", "unknown"), (1.0, "success"), ("N", "failure")):
+        sample = {**given.INSPECT["samples"][0], "scores": {"rubric": {"value": value}}}
+        loaded = from_json({**given.INSPECT, "samples": [sample]})
+        assert loaded.reference.outcome == outcome
+        assert bool(loaded.trajectory.notes) == (outcome == "unknown")
+
+
 def test_tau2_shows_the_agent_what_the_agent_saw() -> None:
     loaded = from_json(given.TAU2)
     run = loaded.trajectory

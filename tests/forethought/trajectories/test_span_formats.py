@@ -62,6 +62,14 @@ def test_scores_that_are_grades_leave_the_outcome_open_and_are_told() -> None:
     assert loaded.trajectory.notes == ("Its scores do not tell whether it succeeded: helpfulness 0.6.",)
 
 
+def test_a_category_of_feedback_tells_the_outcome() -> None:
+    rated = {
+        **given.LANGSMITH,
+        "feedback_stats": {"verdict": {"n": 1, "avg": None, "values": {"correct": 1}}},
+    }
+    assert from_json(rated).reference.outcome == "success"
+
+
 def test_a_recursion_limit_halts_a_trace() -> None:
     error = "GraphRecursionError('Recursion limit of 25 reached')"
     run = from_json({**given.LANGSMITH, "error": error}).trajectory

@@ -110,6 +110,7 @@ def test_long_texts_take_no_long_time() -> None:
 
 
 KNOWN = addresses_in("https://x.org/a")
+CODE = '```html\n<table><img src="https://y.org">\n\nlet a = vec![1]; &amp; R&#65;\n```'
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,10 @@ KNOWN = addresses_in("https://x.org/a")
         ("www.y.org, or //y.org/b", "`www.y.org`, or `//y.org/b`"),
         ('<img src="https://x.org/a">', '&lt;img src="https://x.org/a">'),
         ("R&amp;D &#65;", "R&D A"),
+        (f"a\n{CODE}\n![p](https://x.org/a)", f"a\n{CODE}\n[p](https://x.org/a)"),
+        (f"- ```\r\n\r\n{CODE}", f"- ```\n\n{CODE}"),
+        ("   ```\na\n\n```\n![p](//y.org)\n```", "   ```\na\n\n```\n[p](`//y.org`)\n```"),
+        ("<table>\n```\n\n```\n<img>\n```\n", "&lt;table>\n```\n\n```\n&lt;img>\n```\n"),
     ],
 )
 def test_only_what_loads_or_links_is_changed(text: str, shown: str) -> None:
@@ -135,6 +140,7 @@ def test_only_what_loads_or_links_is_changed(text: str, shown: str) -> None:
 PIECES = [
     *("![", "](", ")", "<img src=", "http:", "//", "/", "\\", "y.org", " ", "<", ">", "`"),
     *("&#47;", "&colon;", "\n", '"', "[a]: ", "x"),
+    *("\n```\n", "\n\n", "\r", "~~~", "    ", "- ", "> ", "<table>", "<pre>", "<!--", "&#10;"),
 ]
 
 
@@ -148,8 +154,8 @@ def test_no_mix_of_pieces_makes_a_picture_of_another_host(pieces: list[str]) -> 
 
 def test_long_texts_are_made_harmless_in_no_long_time() -> None:
     started = time.process_time()
-    for part in ("![", "![a](", "<img ", "//", "www.", "&#47;"):
-        inert(part * (100_000 // len(part)), ())
+    for part in ("![", "![a](", "<img ", "//", "www.", "&#47;", "> ", "```\n"):
+        inert(part * (100_000 // len(part)) + "\n```\n", ())
     assert time.process_time() - started < 5
 
 

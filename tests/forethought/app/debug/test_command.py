@@ -34,6 +34,20 @@ def test_a_critical_error_is_found_and_kept(cli: Cli, debugging: Start) -> None:
     assert "no thread t9" in cli("debug", "t9").err
 
 
+def test_a_model_is_offered_the_error_types_of_each_module_and_no_others(cli: Cli, debugging: Start) -> None:
+    _, server = debugging()
+    calls = failed_run(cli, server)
+    assert cli("debug", "t1").code == 0
+    schemas = [seen.body["response_format"]["json_schema"]["schema"] for seen in server.requests[calls:]]
+    modules = schemas[0]["properties"]
+    offered = {name: each["properties"]["error_type"]["enum"] for name, each in modules.items()}
+    assert offered["system"] == [
+        "step_limit", "tool_execution_error", "llm_limit", "environment_error", "no_error"
+    ]  # fmt: skip
+    assert offered["planning"][0] == "constraint_ignorance"
+    assert len(schemas[-1]["properties"]["error_type"]["enum"]) == 17, "hallucination has two modules"
+
+
 def test_a_rerun_goes_on_from_the_middle_and_is_compared(cli: Cli, debugging: Start) -> None:
     _, server = debugging()
     calls = failed_run(cli, server)

@@ -117,3 +117,15 @@ def test_a_folder_without_the_scripts_is_no_checkout(tmp_path: Path) -> None:
     (place(tmp_path) / "evaluate_trip_planning.py").unlink()
     with pytest.raises(DataError, match=r"no evaluate_trip_planning\.py here\. Clone"):
         BENCHMARK.samples(tmp_path, {})
+
+
+def test_the_golden_plan_is_the_reference_of_a_failed_training_try(tmp_path: Path) -> None:
+    by_task = {
+        task: BENCHMARK.references(BENCHMARK.samples(place(tmp_path / task, task), {"task": task})[0])
+        for task in ROWS
+    }
+    assert by_task == {
+        "trip": ("Rome for 4 days; then Oslo for 3 days",),
+        "meeting": (" ".join(STEPS),),
+        "calendar": ("Monday, 14:30 - 15:30",),
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,3 +111,15 @@ async def test_our_agent_runs_tau2_end_to_end_with_a_scripted_model(tmp_path: Pa
         swapped = Sample(samples[0].id, samples[0].task, target=samples[2].target, data=samples[0].data)
         made, _ = await played(TAU2, swapped, lent, settings)
         assert made.reward == 0.0
+
+
+def test_the_reference_is_what_a_right_run_does_and_says(
+    found: tuple[ServiceBenchmark, list[Sample]],
+) -> None:
+    benchmark, samples = found
+    lend, tell, refuse = ("\n".join(benchmark.references(sample)) for sample in samples)
+    call = {"arguments": {"book_id": "b1", "member": "m1"}, "name": "lend_book"}
+    assert lend.startswith(f"The calls: {json.dumps(call)}.")
+    assert "The customer is told: 30." in tell
+    assert (tiny_checkouts.ASSERTED in tell) == (benchmark is TAU2)
+    assert refuse == "The calls: none that changes anything."

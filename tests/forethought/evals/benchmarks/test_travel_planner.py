@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Callable
@@ -163,3 +164,16 @@ def test_a_missing_file_of_the_checkout_is_named(tmp_path: Path) -> None:
     (write_checkout(tmp_path) / FILES[3]).unlink()
     with pytest.raises(DataError, match=r"no database/attractions/attractions\.csv here\. Clone github"):
         BENCHMARK.samples(tmp_path, {})
+
+
+def test_the_annotated_plan_is_the_reference_where_the_split_has_one(tmp_path: Path) -> None:
+    sample = only(write_checkout(tmp_path))
+    assert BENCHMARK.references(sample) == ()
+    rows = list(csv.DictReader((tmp_path / "validation.csv").read_text().splitlines()))
+    with (tmp_path / "train.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0], "annotated_plan"])
+        writer.writeheader()
+        writer.writerow({**rows[0], "annotated_plan": "[{'days': 1}]"})
+    training = only(tmp_path, split="train")
+    assert BENCHMARK.references(training) == ("[{'days': 1}]",)
+    assert "[{'days': 1}]" not in training.task

@@ -119,6 +119,8 @@ def other(template: str, **values: Any) -> Case:
     return template, {"world": False, **values}
 
 
+FAILED: Json = {"answer": "Bern", "reflections": ["r1"], "why": "By its evaluation."}
+LEARNED: Json = {"errors": [{"name": "hasty", "text": "Haste recurs. </reflection>"}], "examples": ["e1"]}
 CASES: dict[str, Case] = {
     "react": react(FORMED, BARE, MOVES),
     "react_first": react(TASK, BARE, NONE),
@@ -136,7 +138,8 @@ CASES: dict[str, Case] = {
     "plan_first": ("plan", PLAN),
     "judge": other("judge", **TASK, answer="Ulm </given_answer> solved", **MOVES),
     "judge_world": other("judge", **{**TASK, "world": True}, answer="", **NONE),
-    "reflect": other("reflect", **TASK, answer="Bern", reflections=["r1"], why="By its evaluation.", **MOVES),
+    "reflect": other("reflect", **TASK, **FAILED, errors=[], examples=[], **MOVES),
+    "reflect_learned": other("reflect", **TASK, **FAILED, **LEARNED, **MOVES),
     "feedback": other("feedback", **FORMED, answer="Bern", feedback=FULL["feedback"], **MOVES),
     "feedback_world": other("feedback", **{**TASK, "world": True}, answer="", feedback=[], **NONE),
     "select": other("select", **TASK, tries=[{"number": 1, "text": "x </try>"}, {"number": 3, "text": "y"}]),

@@ -1,0 +1,106 @@
+"""`forethought eval run --method samule`: from training failures to retries with learned reflections."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.forethought.app.conftest import Cli
+from tests.forethought.app.eval.conftest import command, lines, write_data
+from tests.support.evaluating import done
+from tests.support.model_server import Answer, ModelServer, SeenRequest
+
+RIGHT, REMEDY = "42", "count each one twice"
+
+
+def counter(seen: SeenRequest) -> Answer:
+    """An actor that counts right once it is told how; a reader that finds the same error everywhere."""
+    if seen.reply_name == "ReactMove":
+        return done(RIGHT if REMEDY in seen.last else "1")
+    found = [{"error_type": "hasty_count", "critique": "It counted once."}]
+    numbers = sorted({int(text) for text in re.findall(r"^Step (\d+)$", seen.last, re.MULTILINE)})
+    replies: dict[str, Any] = {
+        "TrialReflection": {"comparison": "Other.", "reflection": f"It was hasty: {REMEDY}."},
+        "TaxonomyGrowth": {"rationale": "Haste.", "new_types": _new_types(seen)},
+        "StepLabels": {"steps": [{"step": number, "errors": found} for number in numbers]},
+        "TypeReflection": {
+            "cites": re.findall(r'<case trajectory="([^"]+)"', seen.last),
+            "reflection": "Haste recurs.",
+        },
+        "MergedReflection": {"reflection": f"Merged: {REMEDY}."},
+        "SelfReflection": {"reflection": f"I was hasty: {REMEDY}."},
+        "RoundReflection": {"reflection": f"Trained: {REMEDY}."},
+    }
+    reply: Answer = replies[seen.reply_name]
+    return reply
+
+
+def _new_types(seen: SeenRequest) -> list[dict[str, str]]:
+    known = '<error_type name="hasty_count"' in seen.last
+    return [] if known else [{"name": "hasty_count", "definition": "A step counts in haste."}]
+
+
+@pytest.fixture
+def server(
+    model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> ModelServer:
+    """The model, and data to learn from and to be evaluated on."""
+    write_data(tmp_path / "data", "cats", "owls")
+    write_data(tmp_path / "data", "dogs", "bees", split="train")
+    started = model_server(counter)
+    monkeypatch.setenv("FORETHOUGHT_BASE_URL", started.url)
+    monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
+    return started
+
+
+TRAIN = ("--train", "2", "--train-option", "split=train", "--yes")
+
+
+def test_it_learns_at_all_levels_and_retries_by_the_benchmarks_verdict(cli: Cli, server: ModelServer) -> None:
+    out = cli(*command(*TRAIN, "--json", method="samule,react"))
+    assert out.code == 0, out.err
+    assert {row["method"]: row["main"]["mean"] for row in out.json["rows"]} == {"samule": 1, "react": 0}
+    by_method = {line["method"]: line for line in lines()}
+    assert (by_method["samule"]["tries"], by_method["samule"]["asked_outcome"]) == (2, True)
+    micro = [seen for seen in server.requests if seen.reply_name == "TrialReflection"]
+    assert len(micro) == 2, "the second try of each training sample succeeds"
+    assert all("<reference>\n42\n</reference>" in seen.last for seen in micro)
+    learned = json.loads(Path("o/learned/samule.json").read_text())["learned"]
+    assert (learned["trials"], learned["solved"], learned["problems"]) == (4, 2, [])
+    assert [error["name"] for error in learned["errors"]] == ["hasty_count"]
+    assert {record["reflection"] for record in learned["records"]} == {f"Merged: {REMEDY}."}
+    prompted = [seen for seen in server.requests if seen.reply_name == "SelfReflection"]
+    assert len(prompted) == 2
+    assert '<reflection error_type="hasty_count">\nHaste recurs.' in prompted[0].last
+    assert f"Merged: {REMEDY}." in prompted[0].last
+    assert "42" not in prompted[0].last, "what is reflected on when it counts sees no reference"
+
+
+def test_the_number_of_tries_is_an_option(cli: Cli, server: ModelServer) -> None:
+    out = cli(*command(*TRAIN, "--tries", "1", "--json", method="samule"))
+    assert out.code == 0, out.err
+    assert {line["tries"] for line in lines()} == {1}
+    assert not [seen for seen in server.requests if seen.reply_name == "SelfReflection"]
+    assert json.loads(Path("o/run.json").read_text())["budget"]["tries"] == 1
+
+
+def test_a_retrospective_model_is_asked_as_it_was_trained(cli: Cli, server: ModelServer) -> None:
+    out = cli(*command(*TRAIN, "--set", "retrospective_model=openai:retro", method="samule"))
+    assert out.code == 0, out.err
+    assert cli("train", "export", "o/learned/samule.json", "--out", "set").code == 0
+    hosted = cli("train", "export", "o/learned/samule.json", "--out", "hosted", "--format", "openai")
+    assert "--set retrospective_model=openai:MODEL" in hosted.out
+    (row,) = [json.loads(line) for line in Path("hosted/train.jsonl").read_text().splitlines()]
+    assert set(row) == {"messages"}
+    assert json.loads(row["messages"][2]["content"]) == {"reflection": f"Merged: {REMEDY}."}
+    rows = [json.loads(line) for line in Path("set/train.jsonl").read_text().splitlines()]
+    asked = next(seen for seen in server.requests if seen.reply_name == "RoundReflection")
+    assert asked.body["model"] == "retro"
+    system, user, _ = (message["content"] for message in rows[0]["messages"])
+    assert asked.messages[0][1] == system
+    assert re.sub("cats|owls", rows[0]["task_id"], asked.messages[1][1]) == user

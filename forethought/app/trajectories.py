@@ -123,7 +123,11 @@ def _report(file: Path, runs: Sequence[Loaded]) -> Json:
 def _lines(report: Json) -> list[str]:
     if "problem" in report:
         what = report["problem"].removeprefix(f"{report['file']}: ")
-        problem = f"passed over: {what.partition('; convert it')[0]}" if report["passed_over"] else f"not read: {what}"
+        problem = (
+            f"passed over: {what.partition('; convert it')[0]}"
+            if report["passed_over"]
+            else f"not read: {what}"
+        )
         return [one_line(f"{report['file']}: {problem}", 2000)]
     outcomes = ", ".join(f"{count} {name}" for name, count in report["outcomes"].items())
     told = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in report["told"].items())

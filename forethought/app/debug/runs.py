@@ -45,7 +45,11 @@ def choose(path: Path, options: DebugOptions) -> list[Loaded]:
         return chosen
     ids = ", ".join(one_line(run.trajectory.id, 60) for run in runs[:_LISTED])
     more = ", ..." if len(runs) > _LISTED else ""
-    fit = f"it holds {len(runs)} runs" if fitting else f"none of its {len(runs)} runs is called {one_line(options.pick, 60)}"
+    fit = (
+        f"it holds {len(runs)} runs"
+        if fitting
+        else f"none of its {len(runs)} runs is called {one_line(options.pick, 60)}"
+    )
     raise CliError(
         f"{path}: {fit}; see them with --list, debug several with --failed or --limit N, or choose one with "
         f"--pick: {ids}{more}"

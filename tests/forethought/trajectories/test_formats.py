@@ -81,7 +81,7 @@ def test_a_react_log_that_is_not_what_its_summary_counts_is_refused():
 
 def test_a_react_log_with_more_halted_runs_than_it_counts_says_so():
     runs = react_logs.read(examples.REACT.replace("Halted: 1", "Halted: 0"), "log")
-    assert all("read 1 halted for 0" in run.trajectory.notes[0] for run in runs)
+    assert all("read 1 halted, not 0" in run.trajectory.notes[0] for run in runs)
 
 
 def test_messages_become_steps_with_their_results_and_unknown_roles_are_named():

@@ -158,7 +158,7 @@ class EnvironmentRollouts:
             run.status = "budget_exhausted"
         else:
             try:
-                act = await self.policy.act(self.trajectory.task, run.steps, run.reply, guidance)
+                act = await self.policy.act(self.environment.task, run.steps, run.reply, guidance)
             except ReplyError as error:
                 text = f"The model gave no usable reply: {error.problem or error}"
                 act, ended = Act("", usage=error.usage), EnvironmentReply(text, reward=run.reply.reward)

@@ -46,7 +46,11 @@ def choose(path: Path, options: DebugOptions) -> tuple[list[Loaded], list[Loaded
         return chosen, [run for run in runs if options.failed and run.reference.outcome == "success"]
     ids = ", ".join(one_line(run.trajectory.id, 60) for run in runs[:_LISTED])
     more = ", ..." if len(runs) > _LISTED else ""
-    fit = f"{len(chosen)} of its {len(runs)} trajectories fit"
+    fit = (
+        f"it holds {len(runs)} runs"
+        if fitting
+        else f"none of its {len(runs)} runs is called {one_line(options.pick, 60)}"
+    )
     raise CliError(
         f"{path}: {fit}; see them with --list, debug several with --failed or --limit N, or choose one with "
         f"--pick: {ids}{more}"

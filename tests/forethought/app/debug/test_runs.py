@@ -98,7 +98,7 @@ def test_the_same_command_goes_on_and_repeats_no_call(cli: Cli, debugging: Start
     [
         (
             ("logs",),
-            "5 of its 5 trajectories fit; see them with --list, debug several with --failed or --limit N",
+            "it holds 5 runs; see them with --list, debug several with --failed or --limit N",
         ),
         (("t1", "--list"), "--list, --failed and --limit go with recorded runs"),
         (("logs", "--trajectory", "logs"), "either a THREAD or"),

@@ -87,8 +87,8 @@ def test_each_bad_input_is_told_in_one_line(
 
 
 OFFLINE = [
-    ("debug", "name what is to be debugged: either a THREAD or --trajectory FILE"),
-    ("debug t1 --trajectory run.json", "either a THREAD or --trajectory FILE"),
+    ("debug", "name what is to be debugged: either a THREAD or a PATH of recorded runs"),
+    ("debug t1 --trajectory run.json", "either a THREAD or a PATH of recorded runs"),
     ("debug 't 9'", "thread id 't 9'"),
     ("debug --trajectory gone.json", "gone.json: cannot be read"),
     ("debug --trajectory broken.json", "broken.json: broken JSON"),

@@ -77,7 +77,8 @@ FORMED: Json = {
 }
 BARE: Json = {
     "calls": True, "thoughts": True, "planned": False, "world": False, "insights": [], "examples": [],
-    "errors": [], "reflections": [], "feedback": [], "attempt": None, "plan": "", "current": "", "left": "Calls left: 18.",
+    "errors": [], "reflections": [],
+    "feedback": [], "attempt": None, "plan": "", "current": "", "left": "Calls left: 18.",
 }  # fmt: skip
 FULL: Json = {
     **BARE,

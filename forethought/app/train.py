@@ -124,6 +124,9 @@ def gate(options: GateOptions) -> int:
         f"{'adopted' if result.adopted else 'not adopted'}: {result.reason}",
         f"the verdict is in {path}",
     ]
+    if result.adopted:
+        use = f"--set round_reflection=true --set retrospective_model=local:{options.folder.name}"
+        lines.append(f"next: FORETHOUGHT_MODELS_DIR={options.folder.parent} forethought run TASK {use}")
     options.print_result(result.model_dump(), lines)
     return ANSWERED if result.adopted else NOT_PASSED
 

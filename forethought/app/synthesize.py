@@ -61,7 +61,7 @@ class SynthesizeOptions(TrialOptions, ModelOptions):
 
 
 def synthesize(options: SynthesizeOptions) -> int:
-    """Reflect on failed trials at three levels, into records to train on, guidance, lessons or planning errors."""
+    """Reflect on failed trials at three levels: records to train on, guidance, lessons or planning errors."""
     from forethought.app.offline import OfflineRun, finish, material_id, read_runs
     from forethought.app.runner import open_runner
 
@@ -211,9 +211,7 @@ class _Use:
             book = LessonBook(store, namespace_of(LOCAL_USER, self.namespace))
             kept = await keep_lessons(self.values, self.id, book, training_scrubber(self.settings), now_utc())
         for lesson in kept:
-            echo(
-                f"lesson {lesson.id} ({lesson.error_type}) waits for `forethought lessons confirm {lesson.id}`"
-            )
+            echo(f"{lesson.error_type} waits for `forethought lessons confirm {lesson.id}`")
         return "next: confirm the lessons, then forethought run TASK --set lessons=true"
 
 

@@ -48,6 +48,8 @@ def test_tasks_are_tried_and_reflected_upon_and_the_records_can_be_exported(
     assert records[0].answer == "41"
     assert "s1: Count the cats" in records[0].plan
     assert "step 1 [s1] finish: counted the cats" in records[0].trajectory
+    micro = next(seen for seen in server.requests if seen.reply_name == "TrialReflection")
+    assert "Tools that it had: " in micro.last
     made = out.json["error_reflections"]["single_count"]
     assert made["cites"] == ["cats--1", "dogs--1"]
     assert "42" not in json.dumps([item.model_dump() for item in records])
@@ -114,6 +116,14 @@ def test_error_types_become_planning_errors(cli: Cli, served: Serve, shared_erro
     assert (again.code, len(server.names)) == (0, calls), "another use of a synthesis asks no model"
     assert Path("guidance.txt").read_text().strip() == error.successes[0].text
     assert '--guidance "$(cat guidance.txt)"' in again.err
+
+
+def test_guidance_is_shown_to_a_whole_run(cli: Cli, served: Serve) -> None:
+    server = served(Counter())
+    assert cli("run", "Count the cats.", "--guidance", REMEDY, "--guidance", "Say which cats.").code == 0
+    plan = next(seen for seen in server.requests if seen.reply_name == "Plan")
+    assert REMEDY in plan.text
+    assert "Say which cats." in plan.text
 
 
 def test_error_types_become_lessons_that_wait_for_a_person(

@@ -22,7 +22,8 @@ def counter(seen: SeenRequest) -> Answer:
     """An actor that counts right once it is told how; a reader that finds the same error everywhere."""
     if seen.reply_name == "ReactMove":
         return done(RIGHT if REMEDY in seen.last else "1")
-    found = [{"error_type": "hasty_count", "critique": "It counted once."}]
+    hasty = [{"error_type": "hasty_count", "critique": "It counted once."}]
+    found = hasty if "answer: 1" in seen.last else []
     numbers = sorted({int(text) for text in re.findall(r"^Step (\d+)$", seen.last, re.MULTILINE)})
     replies: dict[str, Any] = {
         "TrialReflection": {"comparison": "Other.", "reflection": f"It was hasty: {REMEDY}."},
@@ -33,11 +34,16 @@ def counter(seen: SeenRequest) -> Answer:
             "reflection": "Haste recurs.",
         },
         "MergedReflection": {"reflection": f"Merged: {REMEDY}."},
-        "SelfReflection": {"reflection": f"I was hasty: {REMEDY}."},
+        "SelfReflection": {"reflection": _prompted(seen)},
         "RoundReflection": {"reflection": f"Trained: {REMEDY}."},
     }
     reply: Answer = replies[seen.reply_name]
     return reply
+
+
+def _prompted(seen: SeenRequest) -> str:
+    """Only what other tasks showed tells it how to count."""
+    return f"I was hasty: {REMEDY}." if REMEDY in seen.last else "I was wrong."
 
 
 def _new_types(seen: SeenRequest) -> list[dict[str, str]]:
@@ -104,3 +110,19 @@ def test_a_retrospective_model_is_asked_as_it_was_trained(cli: Cli, server: Mode
     system, user, _ = (message["content"] for message in rows[0]["messages"])
     assert asked.messages[0][1] == system
     assert re.sub("cats|owls", rows[0]["task_id"], asked.messages[1][1]) == user
+
+
+def test_error_reduction_is_measured_and_gates_a_model_by_command(cli: Cli, server: ModelServer) -> None:
+    model = ("--set", "retrospective_model=openai:retro")
+    out = cli(*command(*TRAIN, *model, method="error-reduction"))
+    assert out.code == 0, out.err
+    assert {line["sample"]: len(line["retries"]) for line in lines()} == {"cats": 3, "owls": 3}
+    rates = cli("train", "reduction", "o", "--json").json
+    assert {name: row["rate"] for name, row in rates.items()} == {"reflexion": 0, "samule": 1, "trained": 1}
+    assert {row["retries"] for row in rates.values()} == {2}
+    folder = Path("retro")
+    folder.mkdir()
+    (folder / "adapter_model.safetensors").write_bytes(b"weights")
+    verdict = cli("train", "gate", "retro", "--evaluation", "o", "--json")
+    assert (verdict.code, verdict.json["adopted"], verdict.json["tasks"]) == (3, False, 2)
+    assert "at least 5" in verdict.json["reason"]

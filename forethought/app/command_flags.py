@@ -64,7 +64,8 @@ class Flags(BaseModel):
         metavar="MODULE:NAME",
     )
     environment: str | None = flag(
-        help="Factory of the environment in which a trajectory is re-run.", metavar="MODULE:NAME"
+        help="Where a trajectory is re-run: a factory, or the folder of the evaluation that made it.",
+        metavar="MODULE:NAME|FOLDER",
     )
     allow_writes: bool = flag(help="Re-run even if the run changed something outside.", default=False)
     record: Path | None = flag(help="Write the model's replies to FILE.", metavar="FILE")

@@ -292,6 +292,8 @@ class Method(ABC):
     needs_training: bool = False
     asks_outcome: bool = False
     """Whether it uses `TrialContext.outcome`."""
+    follows: str = ""
+    """The method whose thread of the same sample and trial it starts from, and which runs before it."""
 
     async def train(self, trials: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Learn from training samples before the evaluation (ExpeL); plain JSON for `learned`."""

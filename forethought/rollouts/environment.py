@@ -34,6 +34,12 @@ _HANDED_IN = re.compile(r"\s*(?:finish\s*\[(.*)\]|answer:(.*))\s*", re.IGNORECAS
 _SHOWN = 160
 
 
+def handed_in(action: str) -> str | None:
+    """The answer that `action` hands in; None where it does something else."""
+    found = _HANDED_IN.fullmatch(action)
+    return (found[1] or found[2] or "").strip() if found else None
+
+
 @dataclass
 class _Run:
     """A run as it grows."""
@@ -62,8 +68,7 @@ class _Run:
 
     def answer(self) -> str:
         """What the last action handed in, if the run is over and it did."""
-        answer = _HANDED_IN.fullmatch(self.steps[-1].action) if self.reply.done and self.steps else None
-        return (answer[1] or answer[2] or "").strip() if answer else ""
+        return (handed_in(self.steps[-1].action) or "") if self.reply.done and self.steps else ""
 
 
 @dataclass
@@ -80,6 +85,8 @@ class EnvironmentRollouts:
     max_steps: int = 50
     max_tokens: int | None = None
     max_usd: float | None = None
+    verdict: Callable[[Continuation], Awaitable[float]] | None = None
+    """What a finished run is worth, where not the environment's reward says so."""
     _attempts: int = 0
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -129,7 +136,7 @@ class EnvironmentRollouts:
                 await self._advance(run, guidance)
             origin = self.trajectory.origin()
             ended = {"steps": tuple(run.steps), "answer": run.answer(), "halted": run.status == "halted"}
-            return Continuation(
+            continuation = Continuation(
                 branch=f"attempt-{self._attempts}",
                 trajectory=Trajectory.model_validate({**origin, **ended}),
                 kept=len(prefix),
@@ -139,6 +146,9 @@ class EnvironmentRollouts:
                 usage=run.usage,
                 seconds=time.monotonic() - started,
             )
+            if self.verdict is None:
+                return continuation
+            return replace(continuation, reward=await self.verdict(continuation))
 
     async def _advance(self, run: _Run, guidance: Sequence[str]) -> None:
         """One more step, or the end for want of steps, budget or a usable reply."""
@@ -148,7 +158,7 @@ class EnvironmentRollouts:
             run.status = "budget_exhausted"
         else:
             try:
-                act = await self.policy.act(self.trajectory.task, run.steps, run.reply, guidance)
+                act = await self.policy.act(self.environment.task, run.steps, run.reply, guidance)
             except ReplyError as error:
                 text = f"The model gave no usable reply: {error.problem or error}"
                 act, ended = Act("", usage=error.usage), EnvironmentReply(text, reward=run.reply.reward)

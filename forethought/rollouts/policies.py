@@ -7,6 +7,7 @@ by the actions that led to them, so that what was asked of a state once is not a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ from forethought.trajectories.show import head, step_text
 from forethought.trajectories.types import TrajectoryStep
 
 Path = tuple[str, ...]
+_BLANK = re.compile(r"<[^<>]+>")
 WHOLE_STEPS = 30
 """The last steps, which a prompt shows whole; those before them are shown by their heads."""
 
@@ -77,8 +79,16 @@ def steps_shown(
 
 
 def not_possible(actions: Sequence[str], admissible: Sequence[str]) -> str | None:
-    """What is wrong with actions that are not among the possible ones, if those are known."""
-    wrong = [action for action in actions if admissible and action not in admissible]
+    """What is wrong with actions that are not among the possible ones, if those are known. In a possible one
+    such as search[<keywords>] any text may stand for the angle brackets."""
+    patterns = [_BLANK.sub(".+", re.escape(action)) for action in admissible if "<" in action]
+    wrong = [
+        action
+        for action in actions
+        if admissible
+        and action not in admissible
+        and not any(re.fullmatch(pattern, action, re.DOTALL) for pattern in patterns)
+    ]
     if not wrong:
         return None
     return f"{wrong[0]!r} is not among the possible actions: copy one of them letter by letter"

@@ -33,6 +33,9 @@ class DebuggerContext(OfflineContext):
     """Choices of one debugging (4.1, 4.2)."""
 
     judge_model: ModelName | None = Field(None, description="Model that judges answers; empty: `model`.")
+    actor_model: ModelName | None = Field(
+        None, description="Model that acts in re-runs in an environment; empty: `model`."
+    )
     method: SearchMethod = Field("triage", description="How the critical error is found.")
     rerun: RerunMethod = Field("off", description="Whether and how the run is made again.")
     judge: JudgeName = Field(

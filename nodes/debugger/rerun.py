@@ -208,7 +208,11 @@ async def tree_of_thoughts(request: RerunRequest) -> Continuation:
             "of the agent's choose self_refine, vanilla or best_of_n"
         )
     context = request.services.context(request.runtime)
-    policy = TreePolicy(request.services.models, context.model, max_observation=context.max_observation_chars)
+    policy = TreePolicy(
+        request.services.models,
+        context.actor_model or context.model,
+        max_observation=context.max_observation_chars,
+    )
     policy.restore(request.state.get("tree", []))
     continuation = await request.rollouts.with_policy(policy).from_start(())
     request.update["tree"] = policy.saved()

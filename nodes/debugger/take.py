@@ -74,10 +74,12 @@ async def _judge(
 ) -> tuple[Json, Usage]:
     """The verdict on the trajectory: {success, reason, by}, and what it cost.
 
-    An outcome that the source records wins over a comparison with the source's own gold answers: its rule
-    need not be ours. Where nobody judged, it is taken as failed, since it was given to be debugged.
+    An outcome that the source records wins over a comparison with the source's own gold answers, whose rule
+    need not be ours, and over a replay in the environment. Where nobody judged, it is taken as failed, since
+    it was given to be debugged.
     """
-    recorded = loaded.reference.outcome != "unknown" and context.judge == "gold" and not expected
+    by_source = context.judge in ("gold", "environment") and not expected
+    recorded = loaded.reference.outcome != "unknown" and by_source
     evaluator = None if recorded else services.evaluator(context, accepted)
     if evaluator:
         verdict = await verdict_on(evaluator, loaded.trajectory, None)

@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.command_flags import Flags
@@ -34,7 +35,7 @@ from forethought.trajectories.types import Loaded, Trajectory
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
-    from forethought.rollouts.types import Rollouts
+    from forethought.rollouts.types import Environment, Rollouts
     from forethought.settings import Settings
     from forethought.storage.saver import ThreadSaver
 
@@ -83,7 +84,10 @@ async def open_debugging(
             saver = await stack.enter_async_context(open_threads(address_of(settings), settings.key))
             model = settings.model
             if request.environment and trajectory:
-                parts = _in_environment(request.environment, trajectory, settings)
+                environment = _environment(request.environment, trajectory, settings)
+                if hasattr(environment, "close"):
+                    stack.push_async_callback(environment.close)
+                parts = _in_environment(environment, settings)
         else:
             # --model and --set are the debugger's: the thread keeps its own Context, whose models are first
             # asked by a re-run.
@@ -94,7 +98,8 @@ async def open_debugging(
             parts = {"load_thread": debugged.load, "rollouts": debugged.rollouts}
             request = replace(request, leaf=debugged.head.id)
         context = debugger_context(request, flags, settings, model)
-        Models(settings).verify(dict.fromkeys((context.model, context.judge_model or context.model)))
+        used = (context.model, context.judge_model, context.actor_model)
+        Models(settings).verify(dict.fromkeys(filter(None, used)))
         started = request.started or time.time()
         request = replace(request, context=context.model_dump(mode="json"), started=started)
         id = id or await _new_id(saver, request.thread or (trajectory.id if trajectory else ""))
@@ -203,25 +208,36 @@ async def _replaced_plans(thread: Thread, leaf: StateSnapshot) -> tuple[Json, ..
     return tuple(plans[version] for version in sorted(plans))
 
 
-def _in_environment(spec: str, trajectory: Trajectory, settings: Settings) -> Json:
-    """The world that the trajectory ran in, MODULE:NAME(trajectory), and re-runs in it, where the debugger's
-    model acts. Raises CliError."""
+def _environment(name: str, trajectory: Trajectory, settings: Settings) -> Environment:
+    """The world that the trajectory ran in: the episode of an evaluation whose folder this is, or
+    MODULE:NAME(trajectory). Raises CliError."""
     from forethought.collecting.success import load_function
+
+    try:
+        if Path(name).is_dir():
+            from forethought.evals.episode_environment import episode_environment
+
+            return episode_environment(Path(name), trajectory, settings)
+        environment: Any = load_function(name)(trajectory)
+    except Exception as error:
+        # Whatever the module does, the line has to name it.
+        why = f"{type(error).__name__}: {one_line(error, 200)}"
+        raise CliError(f"--environment {one_line(name, 60)}: {why}") from error
+    if not all(hasattr(environment, part) for part in ("name", "task", "reset", "step")):
+        raise CliError(f"--environment {name}: it makes no forethought.rollouts.types.Environment")
+    made: Environment = environment
+    return made
+
+
+def _in_environment(environment: Environment, settings: Settings) -> Json:
+    """The parts of a debugger that re-runs trajectories in this environment, where the actor model acts."""
     from forethought.models import Models
     from forethought.rollouts.environment import EnvironmentRollouts
     from forethought.rollouts.policies import ModelPolicy
 
-    try:
-        environment: Any = load_function(spec)(trajectory)
-    except Exception as error:
-        # Whatever the module does, the line has to name it.
-        why = f"{type(error).__name__}: {one_line(error, 200)}"
-        raise CliError(f"--environment {one_line(spec, 60)}: {why}") from error
-    if not all(hasattr(environment, part) for part in ("name", "task", "reset", "step")):
-        raise CliError(f"--environment {spec}: it makes no forethought.rollouts.types.Environment")
-
     def rollouts(run: Trajectory, thread_id: str | None, context: DebuggerContext) -> Rollouts:
-        policy = ModelPolicy(Models(settings), context.model, context.max_observation_chars)
+        actor = context.actor_model or context.model
+        policy = ModelPolicy(Models(settings), actor, context.max_observation_chars)
         steps = max(_STEPS, len(run.steps))
         return EnvironmentRollouts(
             environment, policy, run, steps, max_tokens=context.max_tokens, max_usd=context.max_usd

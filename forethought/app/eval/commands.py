@@ -41,7 +41,10 @@ class EvalOptions(CommandOptions):
         help="Maximum tokens per sample; 400,000, or the benchmark's own limit.", metavar="N", min=1_000
     )
     tries: int | None = flag(
-        help="Maximum tries per sample of reflexion (3) and samule (4).", metavar="N", min=1, max=20
+        help="Maximum tries per sample of reflexion (3), samule (4) and agentdebug (6).",
+        metavar="N",
+        min=1,
+        max=20,
     )
     seconds: float = flag(
         help="Maximum seconds per sample.", metavar="S", default=3_600, min=1, max=1_000_000

@@ -36,6 +36,7 @@ def plan_evaluation(options: EvalOptions) -> tuple[Settings, EvaluationPlan]:
         context = context_of(Context, options, settings)
         benchmark = _imported(options.name)
         methods = check_methods([registry.method(name) for name in options.methods])
+        _check_followed(methods)
         samples, training = _samples(options, benchmark, methods, settings)
         plan = EvaluationPlan(
             benchmark=benchmark,
@@ -58,6 +59,17 @@ def plan_evaluation(options: EvalOptions) -> tuple[Settings, EvaluationPlan]:
     except (ValueError, ImportError) as error:
         raise CliError(one_line(error, 1000)) from error
     return settings, plan
+
+
+def _check_followed(methods: tuple[Method, ...]) -> None:
+    """Raises CliError for a method without the one that it follows."""
+    names = {method.name for method in methods}
+    for method in methods:
+        if method.follows and method.follows not in names:
+            raise CliError(
+                f"{method.name} re-runs the failed tries of {method.follows}: name both, "
+                f"--method {method.follows},{method.name}"
+            )
 
 
 def _budget(options: EvalOptions, benchmark: Benchmark, settings: Settings, ours: bool) -> Budget:

@@ -147,8 +147,13 @@ class EvalSession:
                 self.results[result.method, result.sample, result.trial] = result
                 bar.tick(_result_line(result), self.spent())
 
-            work = run_methods(self.run, open, self.learned, self.control, self.options.parallel, finished)
-            self.runner.finish(work)
+            for stage in _stages(open):
+                work = run_methods(
+                    self.run, stage, self.learned, self.control, self.options.parallel, finished
+                )
+                self.runner.finish(work)
+                if self.runner.shutdown.requested:
+                    break
         if self.runner.shutdown.requested:
             raise Halt
 
@@ -218,6 +223,12 @@ class EvalSession:
             for sample, trial in keys
             if (result := self.results.get((method.name, sample, trial)))
         }
+
+
+def _stages(open: OpenRuns) -> list[OpenRuns]:
+    """Methods that others follow come first."""
+    stages = [[item for item in open if bool(item[0].follows) == follows] for follows in (False, True)]
+    return [stage for stage in stages if stage]
 
 
 def evaluate(options: EvalOptions) -> int:

@@ -17,6 +17,7 @@ from forethought.evals.baselines.self_refine import RefineToBudget, SelfRefine
 from forethought.evals.methods.ablations import ABLATIONS, REFERENCE
 from forethought.evals.methods.debugger import DEBUGGERS
 from forethought.evals.methods.ours import Ours
+from forethought.evals.methods.reruns import RERUNS
 from forethought.evals.types import Method
 
 _PAPER = {"effort": "paper"}
@@ -32,6 +33,6 @@ _BASELINES: list[Baseline] = [
     React(), PlanAndAct(), Reflexion(), SelfRefine(), RefineToBudget(), BestOfN(), BestOfBudget(),
     Expel(), InterTask(), Samule(), ErrorReduction(),
 ]  # fmt: skip
-_ALL: list[Method] = [*_OURS, *_ABLATIONS, *_BASELINES, *DEBUGGERS]
+_ALL: list[Method] = [*_OURS, *_ABLATIONS, *_BASELINES, *RERUNS, *DEBUGGERS]
 METHODS: Mapping[str, Method] = {made.name: made for made in _ALL}
 """All of them, ours first. They hold nothing of any run."""

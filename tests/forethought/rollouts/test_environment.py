@@ -13,7 +13,7 @@ from forethought.models.ask import Models
 from forethought.models.types import no_usage
 from forethought.rollouts.environment import EnvironmentRollouts, replay_prefix
 from forethought.rollouts.evaluators import EnvironmentReward, GoldAnswer
-from forethought.rollouts.policies import ModelPolicy
+from forethought.rollouts.policies import ModelPolicy, not_possible
 from forethought.rollouts.types import Act, Continuation, EnvironmentReply, RolloutError
 from forethought.settings import Settings
 from forethought.trajectories.types import Trajectory
@@ -159,3 +159,11 @@ async def test_an_environment_that_is_stopped_by_the_graph_around_it_is_not_brok
 
     with pytest.raises(GraphDrained):
         await replay_prefix(Stopped(), [])
+
+
+@pytest.mark.parametrize(
+    ("action", "fits"),
+    [("search[red lamp (small)]", True), ("search[]", False), ("click[b1]", True), ("click[b2]", False)],
+)
+def test_text_of_ones_own_fits_where_a_possible_action_leaves_room(action: str, fits: bool) -> None:
+    assert (not_possible([action], ["search[<keywords>]", "click[b1]"]) is None) == fits

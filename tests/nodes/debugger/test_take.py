@@ -52,6 +52,18 @@ async def test_a_recorded_outcome_wins_over_what_the_gold_answers_of_the_file_su
     assert (out["status"], out["verdict"]["by"]) == (status, "record")
 
 
+async def test_a_recorded_outcome_wins_over_a_replay(debug: Debug) -> None:
+    class Unreachable:
+        name = task = "gone"
+
+        async def reset(self) -> Any:
+            raise OSError("it was replayed")
+
+    loaded = Loaded(trajectory=RUN, reference=Reference(outcome="failure"))
+    out = await debug({"trajectory": loaded.model_dump()}, judge="environment", environment=Unreachable())
+    assert (out["status"], out["verdict"]["by"]) == ("found", "record")
+
+
 AGAIN: dict[str, Any] = {"rerun": "agentdebug", "rollouts": lambda *_: TruthfulWorld(RUN, {})}
 FLIPS: dict[str, Any] = {**AGAIN, "rerun": "off", "method": "counterfactual"}
 

@@ -60,6 +60,7 @@ def type_messages(
         "synthesize_types",
         taxonomy=taxonomy,
         task=task_text(task["task"]),
+        background=next((trial["background"] for trial, _ in trials if trial["background"]), ""),
         trials=_shown(trials, context),
         references=[task_text(text) for text in references],
     )
@@ -81,6 +82,7 @@ def label_messages(
         "synthesize_label",
         taxonomy=taxonomy,
         task=task_text(task["task"]),
+        background=tried[0]["background"],
         rationale=rationale,
         references=[task_text(text) for text in references],
         trial=trial,

@@ -73,11 +73,25 @@ def _check(key):
 
 globals().update({{name: _check(key) for key, name in {list(HARD.values())}}})
 """
+_COSTS = """
+from evaluation.hard_constraint import get_total_cost
+from tools.flights.apis import Flights
+
+
+class ReactEnv:
+    def __init__(self):
+        self.flight = Flights()
+
+    def run(self, tested_data):
+        tested_data["transportation"].index("-")
+        return f"The cost of your plan is {get_total_cost(tested_data, [tested_data])} dollars."
+"""
 _CODE = {
     "utils/func.py": "import gradio as gr\n\n\ndef name_of(text):\n    return gr.Error(text)\n",
     "tools/__init__.py": "",
     "tools/flights/apis.py": _APIS,
     "tools/cities/apis.py": "from tools.flights.apis import Cities\n",
+    "tools/planner/env.py": _COSTS,
     "evaluation/commonsense_constraint.py": _COMMONSENSE,
     "evaluation/hard_constraint.py": _HARD,
 }

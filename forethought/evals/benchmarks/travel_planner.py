@@ -34,8 +34,9 @@ FILES = (
     "database/flights/clean_Flights_2022.csv",
     "database/googleDistanceMatrix/distance.csv",
     "database/restaurants/clean_restaurant_2022.csv",
+    "tools/planner/env.py",
 )
-"""What the official evaluation needs of the checkout."""
+"""What the official evaluation and CostEnquiry need of the checkout."""
 FORMAT = (
     "The answer is the plan as a JSON list of one object a day with the keys days (1, 2, ...), current_city, "
     "transportation, breakfast, attraction, lunch, dinner and accommodation, all texts but days. "
@@ -101,8 +102,10 @@ class TravelPlanner(Benchmark):
         return [_sample(f"{split}-{number}", row, common) for number, row in enumerate(rows, 1)]
 
     def tools(self, sample: Sample, services: Services) -> Sequence[Tool]:
-        """The searches of the two-stage mode. Its notebook is not among them: agents keep what they saw."""
-        return _searches(sample.data["checkout"]) if sample.data["stage"] == "two-stage" else ()
+        """CostEnquiry of the sole-planning mode, or the searches of the two-stage mode. Its notebook is not
+        among them: agents keep what they saw."""
+        checkout = sample.data["checkout"]
+        return _searches(checkout) if sample.data["stage"] == "two-stage" else [_cost_enquiry(checkout)]
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """Each constraint, 0 or 1, and the macro and final passes; hard ones only where the query has any."""
@@ -201,6 +204,37 @@ def _explanation(verdicts: Mapping[str, Any]) -> str:
     if not verdicts["hard"]:
         unmet.append("all hard constraints, since the plan is incomplete or names what does not exist")
     return f"not met: {'; '.join(unmet)}" if unmet else "all constraints are met"
+
+
+def _cost_enquiry(checkout: str) -> Tool:
+    def cost_enquiry(
+        people_number: int,
+        day: int,
+        current_city: str,
+        transportation: str = "-",
+        breakfast: str = "-",
+        attraction: str = "-",
+        lunch: str = "-",
+        dinner: str = "-",
+        accommodation: str = "-",
+    ) -> str:
+        """Calculate what one day of a plan costs, for all people together. Only what matches the given
+        information is calculated. Write each field as in the answer; `-` where nothing is needed."""
+        plan = {
+            "people_number": people_number,
+            "day": day,
+            "current_city": current_city,
+            "transportation": transportation,
+            "breakfast": breakfast,
+            "attraction": attraction,
+            "lunch": lunch,
+            "dinner": dinner,
+            "accommodation": accommodation,
+        }
+        text: str = ask_checkout("travel_planner", checkout, "cost", day=plan)
+        return text
+
+    return make_tool(cost_enquiry, timeout_s=120)  # the first call waits for the database
 
 
 def _searches(checkout: str) -> list[Tool]:

@@ -79,6 +79,22 @@ def test_trajectories_are_reflected_upon_without_new_trials(cli: Cli, served: Se
     ]
 
 
+def test_what_the_agent_was_given_is_shown_to_the_lower_levels(
+    cli: Cli, served: Serve, tmp_path: Path
+) -> None:
+    server = served(Reader())
+    run = trial_of("Ulm", 1, ["wrong_unit"])
+    told = run.trajectory.model_copy(update={"world": "A scale that shows pounds."})
+    out = cli(
+        "synthesize",
+        runs(tmp_path / "runs.jsonl", run.model_copy(update={"trajectory": told})),
+        *("--out", "r.jsonl", "--json"),
+    )
+    assert out.code == 0, out.err
+    seen = {name for name, seen in zip(server.names, server.requests, strict=True) if "A scale" in seen.text}
+    assert seen == {"TrialReflection", "TaxonomyGrowth", "StepLabels"}
+
+
 def test_settings_go_to_the_synthesis_or_to_the_agent(cli: Cli, served: Serve, tmp_path: Path) -> None:
     server = served(Counter())
     sets = ("--set", "steps_per_call=1", "--set", "prospective_reflection=false", "--trials", "1")

@@ -55,11 +55,22 @@ class Evaluation:
             "attraction_search": self.commonsense.attractions,
             "city_search": cities.Cities(),
         }
+        self._costs: Any = None
 
     def search(self, tool: str, arguments: Json) -> str:
         """What one of the two-stage mode's tools finds, as the official agents see it."""
         result = self.searches[tool].run(**arguments)
         return str(result.to_string(index=False) if hasattr(result, "to_string") else result)
+
+    def cost(self, day: Json) -> str:
+        """What a day of a plan costs, as CostEnquiry of the sole-planning mode tells it."""
+        if self._costs is None:
+            sys.modules["evaluation.hard_constraint"] = self.hard
+            self._costs = importlib.import_module("tools.planner.env").ReactEnv()
+        try:
+            return str(self._costs.run(day))
+        except Exception as error:
+            return f"The cost cannot be calculated ({type(error).__name__}: {error}): check the day's form."
 
     def judge(self, query: Json, plan: list[Json]) -> dict[str, Verdicts]:
         """Each constraint; the hard ones only of a plan that is complete and names what exists."""
@@ -93,7 +104,7 @@ def main(checkout: str) -> None:
     sys.path[:0] = [checkout, f"{checkout}/evaluation"]
     stand_in(quiet=("gradio", "requests", "tqdm"))
     evaluation = Evaluation()
-    serve({"judge": evaluation.judge, "search": evaluation.search})
+    serve({"judge": evaluation.judge, "search": evaluation.search, "cost": evaluation.cost})
 
 
 if __name__ == "__main__":

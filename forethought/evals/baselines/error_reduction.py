@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from forethought.evals.baselines.base import attempt_of
@@ -117,7 +118,7 @@ async def _errors(
             model=trial.model,
             messages=label_messages(task, (record, trajectory), steps, taxonomy, "", [], context),
             reply=reply_spec(StepLabels),
-            check=lambda reply, steps=steps: labels_problem(reply, steps, names),
+            check=partial(labels_problem, steps=steps, names=names),
         )
         found |= {slug(item.error_type) for label in result.reply.steps for item in label.errors}
     return sorted(found)

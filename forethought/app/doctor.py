@@ -16,7 +16,7 @@ from rich.text import Text
 
 from forethought.app.command_flags import CommandOptions
 from forethought.app.display import make_console
-from forethought.app.errors import ANSWERED, FAILED, CliError, explain
+from forethought.app.errors import ANSWERED, FAILED, CliError, explain, input_errors
 from forethought.app.options import settings_from
 from forethought.app.text import one_line, to_json
 from forethought.redaction import LISTED, weak_secrets
@@ -86,6 +86,10 @@ def run_checks(settings: Settings) -> Iterator[Check]:
         # Whatever breaks is what a person wants to be told here.
         yield Check("database", False, explain(error).line, core=True)
     yield from _keys(settings)
+    try:
+        yield Check("tools", True, _tools(settings), core=True)
+    except Exception as error:
+        yield Check("tools", False, explain(error).line, core=True)
     yield from _secrets()
     yield from _unknown_variables()
     for purpose, package, extra in _EXTRAS:
@@ -113,6 +117,15 @@ def _database(settings: Settings) -> str:
     if address.exists:
         asyncio.run(read())
     return f"{address.shown} can be used{', encrypted' if settings.key else ''}"
+
+
+def _tools(settings: Settings) -> str:
+    """What is offered besides the built-in tools. Raises what a run would: the module, the MCP file."""
+    from forethought.graph.agent import build_agent
+
+    with input_errors():
+        build_agent(settings=settings)
+    return ", ".join(str(each) for each in (settings.tools, settings.mcp_file) if each) or "the built-in ones"
 
 
 def _keys(settings: Settings) -> Iterator[Check]:

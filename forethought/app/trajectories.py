@@ -80,10 +80,14 @@ for _command in (check, convert, schema):
 
 def _read(paths: Sequence[Path]) -> Iterator[tuple[list[Loaded], Json]]:
     """Each file's runs, and a report of them. In a folder, files in no known format are passed over."""
-    from forethought.trajectories.read import UnknownFormatError, candidates, read_file
+    from forethought.trajectories.read import SUFFIXES, UnknownFormatError, candidates, read_file
 
     for path in paths:
-        for file in candidates(path) if path.is_dir() else [path]:
+        files = candidates(path) if path.is_dir() else [path]
+        if not files:
+            problem = f"no file in this folder ends in {', '.join(SUFFIXES)}"
+            yield [], {"file": str(path), "runs": 0, "passed_over": False, "problem": problem}
+        for file in files:
             try:
                 runs = read_file(file)
             except UnknownFormatError as error:
@@ -118,8 +122,12 @@ def _report(file: Path, runs: Sequence[Loaded]) -> Json:
 
 def _lines(report: Json) -> list[str]:
     if "problem" in report:
-        what, _, _ = report["problem"].removeprefix(f"{report['file']}: ").partition("; convert it")
-        problem = f"passed over: {what}" if report["passed_over"] else f"not read: {report['problem']}"
+        what = report["problem"].removeprefix(f"{report['file']}: ")
+        problem = (
+            f"passed over: {what.partition('; convert it')[0]}"
+            if report["passed_over"]
+            else f"not read: {what}"
+        )
         return [one_line(f"{report['file']}: {problem}", 2000)]
     outcomes = ", ".join(f"{count} {name}" for name, count in report["outcomes"].items())
     told = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in report["told"].items())

@@ -174,7 +174,7 @@ class LiveTransport:
             if now - self._absent_since.setdefault(request.model, now) > PATIENCE_S:
                 raise TransportError(
                     f"model {request.model}: nothing listens at its address: start its server, or correct "
-                    f"FORETHOUGHT_BASE_URL ({describe(error)})"
+                    f"--base-url or FORETHOUGHT_BASE_URL ({describe(error)})"
                 ) from error
             raise
 

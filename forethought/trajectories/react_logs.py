@@ -217,11 +217,11 @@ def _differences(text: str, entries: Sequence[_Entry]) -> tuple[str, ...]:
     found = Counter({(entry.question, entry.ending): entry.ending for entry in entries}.values())
     told = dict(zip(("CORRECT", "INCORRECT", "HALTED"), map(int, summary.groups()), strict=True))
     differ = [
-        f"{found[kind]} {kind.lower()} for {count}" for kind, count in told.items() if found[kind] != count
+        f"{found[kind]} {kind.lower()}, not {count}" for kind, count in told.items() if found[kind] != count
     ]
     if not differ:
         return ()
-    line = f"trial {trial[1] if trial else '?'}: read {', '.join(differ)} in the log's own summary"
+    line = f"trial {trial[1] if trial else '?'}: read {'; '.join(differ)} as the log's own summary says"
     if (
         all(found[kind] == told[kind] for kind in ("CORRECT", "INCORRECT"))
         and found["HALTED"] > told["HALTED"]

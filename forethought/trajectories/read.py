@@ -65,7 +65,7 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
     if first and not trajectories:
         raise ValueError(f"{chosen}: no trajectories in this folder; of {unknown[0]}: {first}")
     if not trajectories:
-        raise ValueError(f"{chosen}: no trajectories in this folder, nor files that may hold some")
+        raise ValueError(f"{chosen}: no file in this folder ends in {', '.join(SUFFIXES)}")
     if unknown:
         more = ", ..." if len(unknown) > _NAMED else ""
         names = ", ".join(unknown[:_NAMED])
@@ -127,7 +127,8 @@ def _unknown(value: object) -> UnknownFormatError:
     """What a value in no known format is, and what was looked for in it."""
     keys = ", ".join(sorted(mapping(value))[:_KEYS]) or "no keys"
     first = f" of {type(items(value)[0]).__name__}" if items(value) else ""
-    what = f"an object with {keys}" if isinstance(value, dict) else f"a {type(value).__name__}{first}"
+    kind = "text" if isinstance(value, str) else f"a {type(value).__name__}{first}"
+    what = f"an object with {keys}" if isinstance(value, dict) else kind
     known = "; ".join(f"{each.name} ({each.looked_for})" for each in FORMATS)
     return UnknownFormatError(
         f"this is no trajectory in a known format, but {one_line(what, 300)}; convert it to the form that "

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forethought.text import one_line
 from forethought.trajectories.types import Trajectory, TrajectoryStep
@@ -38,8 +39,10 @@ class ToolError:
     """The first such reply, on one line."""
     steps: dict[str, list[int]]
     """By the run's id: the steps in which it came."""
-    calls: int
+    calls: int = 0
     """Calls of this tool in all runs."""
+    succeeded: int = 0
+    """Runs that succeeded all the same."""
 
     @property
     def count(self) -> int:
@@ -47,20 +50,34 @@ class ToolError:
         return sum(map(len, self.steps.values()))
 
 
-def recurring_tool_errors(runs: Sequence[Trajectory]) -> list[ToolError]:
-    """The tool errors that two runs or more share, those of the most runs first."""
+def recurring_tool_errors(
+    runs: Sequence[Trajectory], succeeded: Sequence[Trajectory] = ()
+) -> list[ToolError]:
+    """The tool errors that two runs or more share, of several tasks where there are several; those of the
+    most runs first. `succeeded` are other runs, which the errors are looked for in."""
     found: dict[tuple[str, str], ToolError] = {}
-    calls: dict[str, int] = {}
+    tasks: dict[tuple[str, str], set[str]] = {}
     for run in runs:
-        for step in run.steps:
-            calls[step.tool] = calls.get(step.tool, 0) + 1
-            if reply := error_text(step):
-                key = (step.tool, _VARIES.sub("…", reply)[:_SHAPE].casefold())
-                error = found.setdefault(key, ToolError(step.tool, one_line(reply, 200), {}, 0))
-                error.steps.setdefault(run.id, []).append(step.number)
-    shared = [error for error in found.values() if len(error.steps) > 1]
-    counted = [ToolError(each.tool, each.reply, each.steps, calls[each.tool]) for each in shared]
-    return sorted(counted, key=lambda each: (-len(each.steps), -each.count))
+        for key, number, reply in _errors(run):
+            error = found.setdefault(key, ToolError(key[0], one_line(reply, 200), {}))
+            error.steps.setdefault(run.id, []).append(number)
+            tasks.setdefault(key, set()).add(run.task_key)
+    calls = Counter(step.tool for run in runs for step in run.steps)
+    spared = Counter(key for run in succeeded for key in {key for key, *_ in _errors(run)})
+    least = 1 if len({run.task_key for run in runs}) == 1 else 2
+    shared = [
+        replace(error, calls=calls[error.tool], succeeded=spared[key])
+        for key, error in found.items()
+        if len(error.steps) > 1 and len(tasks[key]) >= least
+    ]
+    return sorted(shared, key=lambda each: (-len(each.steps), -each.count))
+
+
+def _errors(run: Trajectory) -> Iterator[tuple[tuple[str, str], int, str]]:
+    """The tool and shape of each error, its step, and the reply."""
+    for step in run.steps:
+        if reply := error_text(step):
+            yield (step.tool, _VARIES.sub("…", reply)[:_SHAPE].casefold()), step.number, reply
 
 
 def error_text(step: TrajectoryStep) -> str:

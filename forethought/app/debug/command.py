@@ -82,11 +82,11 @@ def debug(options: DebugOptions) -> int:
     if path:
         from forethought.app.debug.runs import choose, debug_runs, list_runs
 
-        runs = choose(path, options)
+        runs, succeeded = choose(path, options)
         if options.listing:
-            return list_runs(runs, options)
+            return list_runs(runs, succeeded, options)
         if options.failed or options.limit:
-            return debug_runs(runs, request, options.expect or "", options)
+            return debug_runs(runs, succeeded, request, options.expect or "", options)
         graph_input["trajectory"], run = runs[0].model_dump(mode="json"), runs[0].trajectory
     return _run(open_debugging(request, options, run), lambda snapshot: graph_input, options, options.as_json)
 

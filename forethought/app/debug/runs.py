@@ -14,7 +14,7 @@ from typing import Any
 from forethought.app.debug import view
 from forethought.app.debug.command import DebugOptions, drive
 from forethought.app.debug.session import DebugRequest, debugger_context, debugging_of, open_debugging
-from forethought.app.debug.summary import run_row, summary, summary_lines
+from forethought.app.debug.summary import summary, summary_lines
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS, CliError
 from forethought.app.offline import material_id, read_runs
 from forethought.app.options import settings_from
@@ -34,18 +34,23 @@ _LISTED = 10
 """Most ids that are listed to choose from."""
 
 
-def choose(path: Path, options: DebugOptions) -> list[Loaded]:
-    """The runs at `path` that the flags mean. Raises CliError where they mean none, or many by no flag."""
+def choose(path: Path, options: DebugOptions) -> tuple[list[Loaded], list[Loaded]]:
+    """The runs at `path` that the flags mean; and those that succeeded, if --failed leaves them out. Raises
+    CliError where they mean none, or many by no flag."""
     runs = [run.loaded for run in read_runs([path])]
     fitting = [run for run in runs if options.pick in (None, run.trajectory.id)]
     if fitting and options.failed and not any(map(_failed, fitting)):
         raise CliError(f"{path}: no run of it has failed, as far as it records outcomes; leave out --failed")
     chosen = [run for run in fitting if _failed(run) or not options.failed][: options.limit]
     if len(chosen) == 1 or (chosen and (options.listing or options.failed or options.limit)):
-        return chosen
+        return chosen, [run for run in runs if options.failed and run.reference.outcome == "success"]
     ids = ", ".join(one_line(run.trajectory.id, 60) for run in runs[:_LISTED])
     more = ", ..." if len(runs) > _LISTED else ""
-    fit = f"{len(chosen)} of its {len(runs)} trajectories fit"
+    fit = (
+        f"it holds {len(runs)} runs"
+        if fitting
+        else f"none of its {len(runs)} runs is called {one_line(options.pick, 60)}"
+    )
     raise CliError(
         f"{path}: {fit}; see them with --list, debug several with --failed or --limit N, or choose one with "
         f"--pick: {ids}{more}"
@@ -58,15 +63,20 @@ def _failed(run: Loaded) -> bool:
     return outcome == "failure" or (outcome == "unknown" and run.trajectory.halted)
 
 
-def list_runs(runs: Sequence[Loaded], options: DebugOptions) -> int:
+def list_runs(runs: Sequence[Loaded], succeeded: Sequence[Loaded], options: DebugOptions) -> int:
     """Print the runs and the tool errors that they share. No model is asked."""
-    rows = [run_row(run) for run in runs]
-    result = summary([(run, row) for run, row in zip(runs, rows, strict=True)])
+    result = summary([(run, {}) for run in runs], succeeded)
     options.print_result(result, summary_lines(result))
     return ANSWERED
 
 
-def debug_runs(runs: Sequence[Loaded], request: DebugRequest, expect: str, options: DebugOptions) -> int:
+def debug_runs(
+    runs: Sequence[Loaded],
+    succeeded: Sequence[Loaded],
+    request: DebugRequest,
+    expect: str,
+    options: DebugOptions,
+) -> int:
     """Debug each run, and print what recurs in them. Ends early where a model or a database fails."""
     settings = settings_from(options)
     context = debugger_context(request, options, settings, settings.model)
@@ -77,10 +87,10 @@ def debug_runs(runs: Sequence[Loaded], request: DebugRequest, expect: str, optio
             key = material_id("debug", [asdict(request), context.model_dump(mode="json"), expect], [run])
             id = f"{debugging_of(f'{run.trajectory.id[:50]}@{key[-8:]}')}:1"
             report, ending = _debug(runner, run, request, expect, id, options)
-            rows.append((run, {**run_row(run), **report}))
+            rows.append((run, report))
             if ending.error or ending.stopped:
                 break
-        result = summary(rows)
+        result = summary(rows, succeeded)
         result["usage"] = _usage(rows)
         for line in (*summary_lines(result), usage_line(result["usage"])):
             runner.console.print(line, soft_wrap=True)

@@ -18,7 +18,7 @@ _TASK = 50
 """Characters of a task that the table shows; an id that is cut could not be copied."""
 
 
-def run_row(run: Loaded) -> Json:
+def _row(run: Loaded) -> Json:
     """What a run's source tells of it."""
     trajectory = run.trajectory
     return {
@@ -31,11 +31,14 @@ def run_row(run: Loaded) -> Json:
     }
 
 
-def summary(runs: Sequence[tuple[Loaded, Json]]) -> Json:
-    """What recurs in these runs, and a row for each. With each run goes its row, and its report if it has
-    been debugged."""
+def summary(runs: Sequence[tuple[Loaded, Json]], succeeded: Sequence[Loaded] = ()) -> Json:
+    """What recurs in these runs, and a row for each. With each run goes the report of its debugging ({}: it
+    was not debugged); `succeeded` are other runs, which tool errors are looked for in."""
+    trajectories = [run.trajectory for run, _ in runs]
+    others = [run.trajectory for run in succeeded]
     reports = {run.trajectory.id: report for run, report in runs}
     return {
+        "succeeded": len(succeeded),
         "recurring": {
             "tool_errors": [
                 {
@@ -44,18 +47,19 @@ def summary(runs: Sequence[tuple[Loaded, Json]]) -> Json:
                     "steps": error.steps,
                     "replies": error.count,
                     "calls": error.calls,
+                    "succeeded": error.succeeded,
                     "critical": sum(
                         _critical(reports[key]).get("critical_step") in steps
                         for key, steps in error.steps.items()
                     ),
                 }
-                for error in recurring_tool_errors([run.trajectory for run, _ in runs])
+                for error in recurring_tool_errors(trajectories, others)
             ],
-            "halted": [run.trajectory.id for run, _ in runs if run.trajectory.halted],
+            "halted": [run.id for run in trajectories if run.halted],
             "error_types": _error_types(reports),
         },
         "runs": [
-            {**run_row(run), **{name: report[name] for name in _REPORTED if name in report}}
+            {**_row(run), **{name: report[name] for name in _REPORTED if name in report}}
             for run, report in runs
         ],
     }
@@ -94,7 +98,7 @@ def summary_lines(result: Json) -> list[str]:
     lines = ["  ".join(row[name].ljust(width) for name, width in widths.items()) for row in cells]
     ends = ["", *map(_ending, rows)]
     table = [f"{line}  {end}".rstrip() for line, end in zip(lines, ends, strict=True)]
-    return [*_recurring_lines(result["recurring"], len(rows)), "", *table]
+    return [*_recurring_lines(result["recurring"], len(rows), result["succeeded"]), "", *table]
 
 
 def _cells(row: Json) -> dict[str, str]:
@@ -114,21 +118,23 @@ def _place(critical: Json) -> str:
     return f"step {critical['critical_step']}, {critical['critical_module']}: {critical['error_type']}"
 
 
-def _recurring_lines(recurring: Json, count: int) -> Iterator[str]:
+def _recurring_lines(recurring: Json, count: int, succeeded: int) -> Iterator[str]:
     yield f"What recurs in {count} run{'s' * (count != 1)}:"
-    found = [*_tool_lines(recurring["tool_errors"], count), *_type_lines(recurring["error_types"], count)]
+    errors = recurring["tool_errors"]
+    found = [*_tool_lines(errors, count, succeeded), *_type_lines(recurring["error_types"], count)]
     if len(recurring["halted"]) > 1:
         found.append(f"{len(recurring['halted'])} of {count} runs: ended by a limit")
     yield from (f"  {line}" for line in found or ["nothing that rules can tell"])
 
 
-def _tool_lines(errors: Sequence[Json], count: int) -> Iterator[str]:
+def _tool_lines(errors: Sequence[Json], count: int, succeeded: int) -> Iterator[str]:
     for error in errors:
         counts = f"{error['replies']} of {error['calls']} calls"
-        critical = f", {error['critical']} critical" if error["critical"] else ""
+        counts += f", {error['critical']} critical" if error["critical"] else ""
+        counts += f"; {error['succeeded']} of {succeeded} that succeeded" if succeeded else ""
         tool = f"{one_line(error['tool'], 40)} replies" if error["tool"] else "a reply says"
         reply = one_line(error["reply"], 120)
-        yield f'{len(error["steps"])} of {count} runs: {tool} "{reply}" ({counts}{critical})'
+        yield f'{len(error["steps"])} of {count} runs ({counts}): {tool} "{reply}"'
 
 
 def _type_lines(types: Sequence[Json], count: int) -> Iterator[str]:

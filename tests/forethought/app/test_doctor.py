@@ -59,9 +59,19 @@ def test_a_database_that_no_run_could_use(cli: Cli, scripted: Scripted, tmp_path
         ({"FORETHOUGHT_MODEL": "openai:gpt-4.1"}, 1, "model openai:gpt-4.1 needs a key: set OPENAI_API_KEY"),
         ({"FORETHOUGHT_BASE_URL": "http://localhost:11434/v1"}, 0, "none is needed for the base URL"),
         ({"OPENAI_API_KEY": "sk-somekey"}, 0, "what every run needs is there"),
+        (
+            {"OPENAI_API_KEY": "sk-somekey", "FORETHOUGHT_TOOLS": "no_such_tools"},
+            1,
+            "module no_such_tools not found",
+        ),
+        (
+            {"OPENAI_API_KEY": "sk-somekey", "FORETHOUGHT_MCP_FILE": "no.json"},
+            1,
+            "no run can start yet: tools",
+        ),
     ],
 )
-def test_without_a_model_that_can_be_asked_nothing_works(
+def test_without_what_every_run_needs_nothing_works(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], code: int, said: str
 ) -> None:
     for name, value in variables.items():

@@ -30,7 +30,7 @@ async def test_a_server_that_never_answered_is_given_up_soon(
     monkeypatch.setattr(live, "PATIENCE_S", 0.01)
     models, server = serve({"total": 5}, request_retries=50)
     server.close()
-    words = "nothing listens at its address: start its server, or correct FORETHOUGHT_BASE_URL"
+    words = "nothing listens at its address: start its server, or correct --base-url or FORETHOUGHT_BASE_URL"
     with pytest.raises(TransportError, match=words):
         await ask(models)
 

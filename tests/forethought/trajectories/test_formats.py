@@ -75,13 +75,13 @@ def test_a_react_log_with_rules_above_each_question_gives_every_distinct_run():
 def test_a_react_log_that_is_not_what_its_summary_counts_is_refused():
     lost = examples.REACT_WITH_RULES.replace("Thought 1: Search[Thun]", "Thought: Search[Thun]")
     lost = lost.replace("Action 1: Search[Thun]", "Action: Search[Thun]")
-    with pytest.raises(ValueError, match=r"trial 1: read 0 correct for 1 in the log's own summary"):
+    with pytest.raises(ValueError, match=r"trial 1: read 0 correct, not 1 as the log's own summary says"):
         from_json(lost)
 
 
 def test_a_react_log_with_more_halted_runs_than_it_counts_says_so():
     runs = react_logs.read(examples.REACT.replace("Halted: 1", "Halted: 0"), "log")
-    assert all("read 1 halted for 0" in run.trajectory.notes[0] for run in runs)
+    assert all("read 1 halted, not 0" in run.trajectory.notes[0] for run in runs)
 
 
 def test_messages_become_steps_with_their_results_and_unknown_roles_are_named():

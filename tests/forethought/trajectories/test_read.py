@@ -116,7 +116,7 @@ def test_a_run_without_steps_is_one_even_where_its_defaults_are_left_out():
 def test_paths_that_lead_nowhere_and_folders_without_trajectories(tmp_path):
     with pytest.raises(ValueError, match="check the path"):
         read_trajectories(tmp_path / "none.json")
-    with pytest.raises(ValueError, match="no trajectories in this folder"):
+    with pytest.raises(ValueError, match="no file in this folder ends in"):
         read_trajectories(tmp_path)
     with pytest.raises(ValueError, match="there are 2 trajectories"):
         from_json([CHAT, CHAT])

@@ -6,13 +6,13 @@ from forethought.trajectories.tool_errors import error_text, recurring_tool_erro
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 
-def run(id: str, *replies: tuple[str, str]) -> Trajectory:
+def run(id: str, *replies: tuple[str, str], task: str = "") -> Trajectory:
     """A run with a step for each (tool, reply)."""
     steps = tuple(
         TrajectoryStep(number=number, tool=tool, action=tool, observation=reply)
         for number, (tool, reply) in enumerate(replies, 1)
     )
-    return Trajectory(id=id, task="Who?", steps=steps)
+    return Trajectory(id=id, task=task or f"Who is {id}?", steps=steps)
 
 
 def test_a_tool_that_fails_in_most_runs_comes_first() -> None:
@@ -39,3 +39,16 @@ def test_an_error_is_told_by_the_record_or_by_how_a_reply_begins() -> None:
     assert text("Ulm is a city.") == ""
     assert text("word " * 30 + "error") == ""
     assert text("all done", failure="step_limit") == ""
+
+
+def test_what_comes_back_in_one_task_alone_is_its_page_and_no_error_of_the_tool() -> None:
+    page = ("search", "The failed raid began in May.")
+    same = [run("a", page, task="Which raid?"), run("b", page, task="Which raid?")]
+    assert recurring_tool_errors([*same, run("c", ("search", "A page."))]) == []
+    assert len(recurring_tool_errors(same)) == 1
+
+
+def test_runs_that_succeeded_with_the_same_error_are_counted() -> None:
+    lost = ("search", "Could not find that page.")
+    (error,) = recurring_tool_errors([run("a", lost), run("b", lost)], [run("c", lost, lost), run("d")])
+    assert (error.count, error.succeeded) == (2, 1)

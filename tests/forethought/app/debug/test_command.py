@@ -276,11 +276,11 @@ def test_one_of_several_is_picked(cli: Cli, debugging: Start, tmp_path: Path) ->
     file = write(tmp_path / "r.json", [trajectory(f"r{n}", task=f"Find key {n}.") for n in range(1, 15)])
     refused = cli("debug", "--trajectory", file)
     assert refused.code == 2
-    assert "14 of its 14 trajectories fit; see them with --list" in refused.err
+    assert "it holds 14 runs; see them with --list" in refused.err
     assert "--pick: r1, r2," in refused.err
     assert "r10, ..." in refused.err
     assert cli("debug", "--trajectory", file, "--pick", "r3", "--json").json["subject"]["id"] == "r3"
-    assert "0 of its 14 trajectories fit" in cli("debug", "--trajectory", file, "--pick", "r99").err
+    assert "none of its 14 runs is called r99" in cli("debug", "--trajectory", file, "--pick", "r99").err
 
 
 WORLD = """

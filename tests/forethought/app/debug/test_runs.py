@@ -11,6 +11,7 @@ from tests.forethought.app.conftest import Cli
 from tests.forethought.app.debug_script import Start, trajectory, write
 from tests.support.model_server import Fault
 
+REPLIES = 'search replies "Could not find that page, please try again."'
 BROKEN = {"tool": "search", "observation": "Could not find that page, please try again."}
 
 
@@ -42,7 +43,7 @@ def test_runs_are_listed_free_of_charge(cli: Cli, debugging: Start, folder: Path
     assert [run["id"] for run in listed["runs"]] == ["r1", "r2", "r3", "r4", "r5"]
     shown = cli("debug", "logs", "--list", "--failed", "--limit", "2").out
     assert [name in shown for name in ("r1", "r2", "r3", "r4")] == [True, True, False, False]
-    assert '2 of 2 runs: search replies "Could not find that page, please try again." (2 of 2 calls)' in shown
+    assert f"2 of 2 runs (2 of 2 calls; 0 of 1 that succeeded): {REPLIES}" in shown
     assert not server.requests
 
 
@@ -55,9 +56,7 @@ def test_failed_runs_are_debugged_with_a_table_that_begins_with_what_recurs(
     assert "note: estimate: about 16 calls" in shown.out
     assert shown.out.index("estimate") < shown.out.index("debugging r1")
     table = shown.out[shown.out.index("What recurs in 4 runs") :]
-    broken = (
-        '3 of 4 runs: search replies "Could not find that page, please try again." (3 of 3 calls, 3 critical)'
-    )
+    broken = f"3 of 4 runs (3 of 3 calls, 3 critical; 0 of 1 that succeeded): {REPLIES}"
     parts = (
         broken,
         "4 of 4 runs: action, parameter_error is critical (at step 2)",
@@ -99,7 +98,7 @@ def test_the_same_command_goes_on_and_repeats_no_call(cli: Cli, debugging: Start
     [
         (
             ("logs",),
-            "5 of its 5 trajectories fit; see them with --list, debug several with --failed or --limit N",
+            "it holds 5 runs; see them with --list, debug several with --failed or --limit N",
         ),
         (("t1", "--list"), "--list, --failed and --limit go with recorded runs"),
         (("logs", "--trajectory", "logs"), "either a THREAD or"),

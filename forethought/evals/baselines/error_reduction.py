@@ -44,7 +44,10 @@ class ErrorReduction(Samule):
     async def run(self, trial: TrialContext) -> Attempt:
         """See Method. Raises InfrastructureError where training showed no type of error."""
         started = time.monotonic()
-        taxonomy: list[ErrorType] = [{**item, "task": ""} for item in trial.learned.get("taxonomy", [])]
+        taxonomy = [
+            ErrorType(name=item["name"], definition=item["definition"], task="")
+            for item in trial.learned.get("taxonomy", [])
+        ]
         if not taxonomy:
             raise InfrastructureError("training showed no type of error; train on more samples (--train)")
         assert trial.outcome is not None

@@ -19,7 +19,7 @@ NAMES = [
     "ours", "ours-paper", "ours-low", "no-prospective-reflection", "no-planning-errors", "no-replanning",
     "no-plan-intra", "no-tool-intra", "no-answer-intra", "no-intra", "no-short-term", "no-long-term",
     "no-inter", "no-foresight", "react", "plan-and-act", "reflexion", "self-refine", "self-refine-budget",
-    "best-of-n", "best-of-n-budget", "expel", "inter-task", "samule", "agentdebug",
+    "best-of-n", "best-of-n-budget", "expel", "inter-task", "samule", "error-reduction", "agentdebug",
     "rerun-vanilla", "rerun-self-refine", "rerun-best-of-n", "rerun-tot",
 ]  # fmt: skip
 

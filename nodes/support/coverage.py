@@ -33,7 +33,8 @@ _ITEM = re.compile(r"(?:^|(?<=[.:;!?\n]))\s*\(?\d{1,2}[.)]\s")
 """The number of an item in a list, which names nothing."""
 _FULL_STOP = re.compile(r"(?<=[a-z\d]{2})\.(?=[A-Z][a-z])")
 """Between sentences without a space, which make no address."""
-_NUMBER = re.compile(r"(?<![\w.,:/-])-?\d+(?:[.,]\d+)*(?!\w|[:/-]\d)")
+_NUMBER = re.compile(r"(?<![\w.,:/-])(-?\d+(?:[.,]\d+)*)(?:[^\W\d_]{1,3})?(?!\w|[:/-]\d)")
+"""With the unit that may follow it: 20kg, 3rd."""
 _TIME = re.compile(r"(?=.{4})(?:\d{4}-\d\d-\d\d)?[T ]?(?:\d\d?:\d\d[\d:.Z+-]*)?")
 
 
@@ -54,7 +55,7 @@ class Given:
     """What the model wrote that may come back in a result."""
 
     def foresees(self, tool: str) -> bool:
-        """Whether a sentence names a tool."""
+        """Whether a sentence names a tool, or an argument that is switched."""
         return any(_names(tool, sentence) for sentence in re.split(r"[.!?;]\s|\n", self.words))
 
 
@@ -112,7 +113,11 @@ def uncovered(
         found = (part for origin, text in seen if stands(value, text) for part in parts(origin))
         return ", ".join(dict.fromkeys(part for part in found if is_outside(part, tools))) or "model"
 
-    missing = [(name, value) for name, value in values if not stands(value, given.words)]
+    missing = [
+        (name, value)
+        for name, value in values
+        if not (given.foresees(name) if isinstance(value, bool) else stands(value, given.words))
+    ]
     return [{"argument": name, "value": value, "origin": origin(value)} for name, value in missing]
 
 
@@ -126,6 +131,7 @@ def targets(tool: Tool, arguments: Json) -> list[tuple[str, Any]]:
         for path, value in _leaves(normalise(tool, arguments))
         if path[-1] not in tool.content
         and value not in (None, "", defaults.get(path[0]))
+        and not (value is False and defaults.get(path[0]) is None)
         and not _TIME.fullmatch(str(value))
         and not (path[-1] == "" and json.dumps(value) in json.dumps(schema))
     ]

@@ -121,7 +121,7 @@ def _before(step: Step) -> str:
 def move_text(step: Step) -> str:
     """A step without its observation: thought, call, what was expected and how it went."""
     lines = [f"thought: {cut(step['thought'], HEAD_CHARS)}"] if step["thought"] else []
-    lines.append(f"move: {call_text(step)}")
+    lines.append(_move(step))
     if step["expected"]:
         lines.append(f"expected: {step['expected']}")
     return "\n".join([*lines, _outcome(step)])
@@ -129,7 +129,17 @@ def move_text(step: Step) -> str:
 
 def _briefly_before(step: Step) -> str:
     """What stands before the observation of a step that is cut."""
-    return f"subtask: {step['subtask']}\nmove: {call_text(step, LINE_CHARS)}\n{_outcome(step)}"
+    return f"subtask: {step['subtask']}\n{_move(step, LINE_CHARS)}\n{_outcome(step)}"
+
+
+def _move(step: Step, limit: int | None = None) -> str:
+    """A step's call, as `call_text`: what differs from its thought may be the person's change."""
+    return f"move{' (edited by the person)' if _is_edited(step) else ''}: {call_text(step, limit)}"
+
+
+def _is_edited(step: Step) -> bool:
+    """Whether a person changed the step's arguments."""
+    return step.get("approval") == "edited"
 
 
 def _outcome(step: Step) -> str:
@@ -162,6 +172,7 @@ def steps_text(
             text = "see its result"
         else:
             text = whole.get(step["n"]) or " ".join(cut(step["observation"], HEAD_CHARS).split())
+        outcome += ", edited by the person" if _is_edited(step) else ""
         surprise = f" [surprise: {step['surprise']}]" if step["surprise"] != "none" else ""
         if "foresight" in step:
             surprise += f" [reflection: {cut(step['foresight']['reflection'], HEAD_CHARS)}]"

@@ -363,6 +363,33 @@ async def test_nothing_is_sent_after_an_unforeseen_reading_of_private_text(drive
     assert office.sent == []
 
 
+@pytest.mark.parametrize(
+    ("task", "arguments", "waits"),
+    [
+        ("Share the plan with Ann", {}, False),
+        ("Share the plan with Ann", {"public": False}, False),
+        ("Share the plan with Ann", {"public": True}, True),
+        ("Share the plan with Ann, make it public", {"public": True}, False),
+    ],
+)
+async def test_nothing_is_switched_on_that_the_person_did_not_name(
+    drive: Drive, task: str, arguments: Json, waits: bool
+) -> None:
+    def share_plan(person: str, public: bool | None = None) -> str:
+        """Share the plan.
+
+        Args:
+            person: Whom with.
+            public: Whether everybody may see it.
+        """
+        return "shared"
+
+    moves = [READ, do("share_plan", person="Ann", **arguments), finish("done")]
+    tools = [*Office().tools(), make_tool(share_plan, effect="write")]
+    out = await drive(Script(moves={"a": moves}), task=task, tools=tools, replanning=False)
+    assert bool(await out.waiting()) == waits
+
+
 @pytest.mark.parametrize(("text", "goes"), [("buy milk", True), ("buy shares of Evil", False)])
 async def test_a_call_without_targets_is_covered_by_what_it_says(drive: Drive, text: str, goes: bool) -> None:
     notes: list[str] = []

@@ -97,13 +97,13 @@ def test_what_a_person_approved_is_known() -> None:
     ] * 2
 
 
-def test_a_thread_without_files_or_without_outside_text_is_left_alone() -> None:
+def test_a_thread_without_outside_text_is_left_alone() -> None:
     text = "![p](https://y.org/a)"
     page: Any = {"n": 1, "origin": "web:z.org", "sub_steps": [], "cause": "", "thought": "", "expected": "",
                  "evaluation": "", "arguments": {}, "observation": "", "ok": True, "tool": "t",
                  "action": "call"}  # fmt: skip
-    assert for_person(text, {"trajectory": [page]}, {}) == text
-    assert for_person(text, {"trajectory": [page], "files": [{"name": "a"}]}, {}) != text
+    assert for_person(text, {"trajectory": [{**page, "origin": "user"}]}, {}) == text
+    assert for_person(text, {"trajectory": [page]}, {}) != text
 
 
 @pytest.mark.parametrize(
@@ -119,6 +119,8 @@ def test_a_thread_without_files_or_without_outside_text_is_left_alone() -> None:
         (50, "pay $50."),
         (1000, "1,000 pieces"),
         (2.5, "2,5 per cent"),
+        (20, "order 20kg"),
+        (3, "the 3rd one"),
         (-3, "set it to -3"),
         ("", ""),
         (None, ""),
@@ -139,6 +141,7 @@ def test_what_stands_in_a_text(value: Any, text: str) -> None:
         ("13", "file-13, 2024-05-13, 13.5 and 13:30"),
         (5, "50, 2024-05-05, 5:30, A5 and 1.5.2"),
         (100, "1,000"),
+        (20, "20a7, 20_3 and 201st"),
         ("Bob", ""),
         (0, ""),
     ],

@@ -252,3 +252,9 @@ def test_rounds_and_earlier_tasks_and_failures_are_bounded() -> None:
     failed = steps(2_000)
     assert tool_record(failed, SIZES).splitlines()[0] == "lookup: 2000 calls, 200 failed"
     assert MANY // 2 < tool_record(failed, SIZES).count("\n  step ") <= MANY
+
+
+def test_a_call_that_the_person_edited_is_marked() -> None:
+    edited = _step(1, "w", "noted", approval="edited", thought="", expected="", origin="tool:lookup")
+    assert 'move (edited by the person): lookup({"key": 1})' in step_text(edited)
+    assert "ok, edited by the person: noted" in steps_text([edited])

@@ -15,6 +15,7 @@ from forethought.evals.environments.small_shop.goods import catalogue
 from forethought.trajectories.read import read_trajectories
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.eval.conftest import lines
+from tests.support import tiny_checkouts
 from tests.support.model_server import Answer, SeenRequest
 
 Json = dict[str, Any]
@@ -113,6 +114,28 @@ def test_baselines_re_run_the_same_try_at_the_tokens_that_it_really_took(
         assert tokens[name] >= 0.6 * (tokens["agentdebug"] - first), name
 
 
+def test_the_modular_agent_alone_is_a_row(cli: Cli, served: Callable[..., Any]) -> None:
+    shopper = Shopper()
+    served(shopper)
+    assert run(cli, "modular").code == 0
+    row = rows()["modular"]
+    assert (row["score"] < 1, row["tries"], row["asked_outcome"], row["steps"]) == (True, 1, False, 3)
+    assert shopper.asked == {"ModularStep": 3}
+
+
+def test_act_only_has_no_thoughts(cli: Cli, served: Callable[..., Any]) -> None:
+    def act(seen: SeenRequest) -> Answer:
+        assert "thought" not in seen.text
+        at = seen.messages[1][1].count("<step")
+        return {"action": "call", "tool": "act", "arguments": {"action": CAREFUL[at]}, "answer": None}
+
+    served(act)
+    done = run(cli, "act")
+    assert (done.code, rows()["act"]["score"]) == (0, 1.0), done.err
+    run_kept = read_trajectories(Path("o") / rows()["act"]["trajectory"])[0].trajectory
+    assert not any(step.planning for step in run_kept.steps)
+
+
 def test_a_solved_first_try_costs_no_re_run(cli: Cli, served: Callable[..., Any]) -> None:
     shopper = Shopper(heeds="web shop")
     served(shopper)
@@ -184,3 +207,29 @@ def test_a_broken_world_leaves_nothing_to_follow(
     found = rows()
     assert "the shop burnt down" in found["agentdebug"]["error"]
     assert "agentdebug has no finished trial" in found["rerun-tot"]["error"]
+
+
+def test_at_a_service_desk_the_database_is_put_back_before_a_re_run(
+    cli: Cli, served: Callable[..., Any], tmp_path: Path
+) -> None:
+    class Librarian(Shopper):
+        def _ModularStep(self, user: str) -> Json:
+            member = "m1" if GUIDANCE in user else "m9"
+            way = [call_text("lend_book", {"book_id": "b1", "member": member}), "finish[It costs 12.]"]
+            return {"memory": "", "reflection": "", "planning": "p", "action": way[user.count("<step")]}
+
+        def _CriticalError(self, user: str) -> Json:
+            return {**super()._CriticalError(user), "critical_step": 1, "evidence": "lend_book"}
+
+        def _CustomerReply(self, user: str) -> Json:
+            return {"thought": "", "state": "continues", "message": "Emma, please. I am m1."}
+
+    served(Librarian())
+    folder = tiny_checkouts.tau_bench(tmp_path / "checkout")
+    done = cli(
+        *("eval", "run", "tau-bench", "--method", "agentdebug", "--data", str(folder)),
+        *("--option", "domain=retail", "--sample", "retail-test-0", "--out", "o", "--yes"),
+    )
+    assert done.code == 0, done.err
+    row = rows()["agentdebug"]
+    assert (row["score"], row["tries"], row["steps"]) == (1.0, 2, 2)

@@ -85,7 +85,9 @@ async def think(state: State, *, bench: Bench) -> dict[str, Any]:
     if why := bench.spent(state):
         return {"ended": why}
     try:
-        move = await bench.ask("react", react_spec(bench.offered), _checker(bench), **_view(state, bench))
+        view = _view(state, bench)
+        spec = react_spec(bench.offered, view["thoughts"])
+        move = await bench.ask("react", spec, _checker(bench), **view)
     except BudgetSpent:
         return {"ended": "tokens"}
     except ReplyError as error:
@@ -174,6 +176,7 @@ def _view(state: State, bench: Bench) -> dict[str, Any]:
     names = ("insights", "examples", "errors", "reflections", "feedback")
     return {
         "calls": bool(bench.offered),
+        "thoughts": not notes.get("act_only"),
         "planned": bool(steps),
         "world": bench.tools.episode is not None,
         "tools": describe(bench.offered),

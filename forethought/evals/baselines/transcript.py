@@ -31,9 +31,10 @@ def shown(moves: Sequence[Move], limit: int = TRANSCRIPT_CHARS) -> dict[str, Any
 
 
 def move_text(move: Move) -> str:
-    """A move in three lines: thought, action, observation."""
+    """A move in three lines: thought if there is one, action, observation."""
     failed = f" (failed: {move['cause']})" if not move["ok"] else ""
-    lines = [f"thought: {move['thought']}", f"action: {action_text(move)}"]
+    thought = [f"thought: {move['thought']}"] if move["thought"] else []
+    lines = [*thought, f"action: {action_text(move)}"]
     if move["action"] != "finish":
         lines.append(f"observation{failed}: {move['observation']}")
     return "\n".join(lines)
@@ -96,7 +97,7 @@ def _step(number: int, move: Move, bench: Bench) -> TrajectoryStep:
         action = action_text(move)
     return TrajectoryStep(
         number=number,
-        planning=f"Thought: {move['thought']}",
+        planning=f"Thought: {move['thought']}" if move["thought"] else "",
         action=action,
         observation=move["observation"],
         failure="llm_limit" if move["action"] == "none" else "",

@@ -9,7 +9,7 @@ from forethought.evals.baselines.best_of_n import BestOfBudget, BestOfN
 from forethought.evals.baselines.expel import Expel
 from forethought.evals.baselines.inter_task import InterTask
 from forethought.evals.baselines.plan_and_act import PlanAndAct
-from forethought.evals.baselines.react import React
+from forethought.evals.baselines.react import Act, React
 from forethought.evals.baselines.reflexion import Reflexion
 from forethought.evals.baselines.samule import Samule
 from forethought.evals.baselines.self_refine import RefineToBudget, SelfRefine
@@ -29,7 +29,7 @@ _ABLATIONS = [
     Ours(name, f"{REFERENCE}, {off.about}", {**_PAPER, **off.switches}) for name, off in ABLATIONS.items()
 ]
 _BASELINES: list[Baseline] = [
-    React(), PlanAndAct(), Reflexion(), SelfRefine(), RefineToBudget(), BestOfN(), BestOfBudget(),
+    React(), Act(), PlanAndAct(), Reflexion(), SelfRefine(), RefineToBudget(), BestOfN(), BestOfBudget(),
     Expel(), InterTask(), Samule(),
 ]  # fmt: skip
 _ALL: list[Method] = [*_OURS, *_ABLATIONS, *_BASELINES, *RERUNS, *DEBUGGERS]

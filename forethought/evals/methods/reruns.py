@@ -51,10 +51,15 @@ class _Tries:
     solved: bool = False
     """Whether the last one is."""
 
+    @property
+    def share(self) -> int:
+        """What part of the budget a try may use: 1 / `share`."""
+        return 1 if self.trial.outcome is None else 2
+
     def rollouts(self, run: Trajectory, context: DebuggerContext) -> EnvironmentRollouts:
         """Re-runs of `run` in the sample's world."""
         policy = ModelPolicy(self.bench.services.models, context.model, context.max_observation_chars)
-        steps = max(self.trial.budget.max_steps // 2, 1)
+        steps = max(self.trial.budget.max_steps // self.share, 1)
         return EnvironmentRollouts(
             self.world, policy, run, steps, max_tokens=context.max_tokens, verdict=self._verdict
         )
@@ -68,7 +73,7 @@ class _Tries:
             source="forethought-baseline",
         )
         context = DebuggerContext(
-            model=self.trial.model, max_tokens=max(self.trial.budget.max_tokens // 2, _LEAST_TOKENS)
+            model=self.trial.model, max_tokens=max(self.trial.budget.max_tokens // self.share, _LEAST_TOKENS)
         )
         await self.rollouts(run, context).from_start(())
 
@@ -86,8 +91,7 @@ class _Tries:
         reward = await self.bench.tools.finish(ended.trajectory.answer)
         attempt = self._attempt(ended.trajectory, _STATUSES.get(ended.status, "failed"), reward)
         self.made.append(attempt)
-        assert self.trial.outcome is not None
-        self.solved = await self.trial.outcome(attempt)
+        self.solved = self.trial.outcome is not None and await self.trial.outcome(attempt)
         return float(self.solved)
 
     def _attempt(self, run: Trajectory, status: str, reward: float | None) -> Attempt:
@@ -111,7 +115,7 @@ class Rerun(Method):
     about: str
     rerun: RerunMethod
     follows: str = ""
-    asks_outcome = True
+    asks_outcome: bool = True
 
     async def run(self, trial: TrialContext) -> Attempt:
         """The try that succeeded, or else the last one. A thread that was broken off begins anew."""
@@ -122,7 +126,8 @@ class Rerun(Method):
         await trial.checkpointer.adelete_thread(trial.thread)
         try:
             tokens = await self._first(tries)
-            await self._debug(tries, tokens)
+            if self.rerun != "off":
+                await self._debug(tries, tokens)
         except BudgetSpent:
             if not tries.made:
                 raise
@@ -186,6 +191,12 @@ def _graph(tries: _Tries) -> DebuggerGraph:
 
 _AGAIN = f"re-runs of {LEADER}'s failed tries at its tokens:"
 RERUNS = (
+    Rerun(
+        "modular",
+        "memory, reflection, plan and action in each step, one try (AgentDebug 3.1, table 7c)",
+        "off",
+        asks_outcome=False,
+    ),
     Rerun(
         LEADER,
         "failed tries re-run from their critical error with feedback, up to 5 times (AgentDebug 3.2)",

@@ -97,11 +97,13 @@ class InsightOperations(Reply):
     operations: ListOf[InsightOperation] = Field(default_factory=list)
 
 
-def react_spec(tools: Mapping[str, Tool]) -> ReplySpec[ReactMove]:
-    """The spec of a ReactMove over `tools`; without any, the only action is to finish."""
+def react_spec(tools: Mapping[str, Tool], thoughts: bool = True) -> ReplySpec[ReactMove]:
+    """The spec of a ReactMove over `tools`; without any, the only action is to finish. Without `thoughts` no
+    thought is asked for."""
     schemas, strict = argument_schemas(tools)
+    thought = {"type": "string", "description": "The situation, and why this action."}
     properties: Json = {
-        "thought": {"type": "string", "description": "The situation, and why this action."},
+        **({"thought": thought} if thoughts else {}),
         "action": {"type": "string", "enum": ["call", "finish"] if tools else ["finish"]},
         **(call_properties(schemas) if tools else {}),
         "answer": {"type": ["string", "null"], "description": "For finish."},

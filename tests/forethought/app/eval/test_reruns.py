@@ -113,6 +113,28 @@ def test_baselines_re_run_the_same_try_at_the_tokens_that_it_really_took(
         assert tokens[name] >= 0.6 * (tokens["agentdebug"] - first), name
 
 
+def test_the_modular_agent_alone_is_a_row(cli: Cli, served: Callable[..., Any]) -> None:
+    shopper = Shopper()
+    served(shopper)
+    assert run(cli, "modular").code == 0
+    row = rows()["modular"]
+    assert (row["score"] < 1, row["tries"], row["asked_outcome"], row["steps"]) == (True, 1, False, 3)
+    assert shopper.asked == {"ModularStep": 3}
+
+
+def test_act_only_has_no_thoughts(cli: Cli, served: Callable[..., Any]) -> None:
+    def act(seen: SeenRequest) -> Answer:
+        assert "thought" not in seen.text
+        at = seen.messages[1][1].count("<step")
+        return {"action": "call", "tool": "act", "arguments": {"action": CAREFUL[at]}, "answer": None}
+
+    served(act)
+    done = run(cli, "act")
+    assert (done.code, rows()["act"]["score"]) == (0, 1.0), done.err
+    run_kept = read_trajectories(Path("o") / rows()["act"]["trajectory"])[0].trajectory
+    assert not any(step.planning for step in run_kept.steps)
+
+
 def test_a_solved_first_try_costs_no_re_run(cli: Cli, served: Callable[..., Any]) -> None:
     shopper = Shopper(heeds="web shop")
     served(shopper)

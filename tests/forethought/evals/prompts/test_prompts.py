@@ -76,8 +76,9 @@ FORMED: Json = {
     "earlier": (),
 }
 BARE: Json = {
-    "calls": True, "planned": False, "world": False, "insights": [], "examples": [], "errors": [],
-    "reflections": [], "feedback": [], "attempt": None, "plan": "", "current": "", "left": "Calls left: 18.",
+    "calls": True, "thoughts": True, "planned": False, "world": False, "insights": [], "examples": [],
+    "errors": [], "reflections": [],
+    "feedback": [], "attempt": None, "plan": "", "current": "", "left": "Calls left: 18.",
 }  # fmt: skip
 FULL: Json = {
     **BARE,
@@ -125,6 +126,7 @@ CASES: dict[str, Case] = {
     "react": react(FORMED, BARE, MOVES),
     "react_first": react(TASK, BARE, NONE),
     "react_full": react(TASK, FULL, {**MOVES, "before": 3}),
+    "react_act_only": react(FORMED, {**BARE, "thoughts": False}, MOVES),
     "react_follow_up": react({**TASK, "earlier": EARLIER}, BARE, NONE),
     "react_no_tools": react(
         FORMED, {**BARE, "calls": False, "left": "There are no tools."}, NONE, tools=False

@@ -89,8 +89,9 @@ class Samule(Reflexion):
         if name := bench.trial.context.get("retrospective_model"):
             failed = trajectory(state, bench, state["tried"][-1]["number"])
             return await _ask_retrospective(name, failed, state, bench)
-        others = [item for item in learned.get("records", []) if item["task_id"] != bench.trial.sample.id]
-        examples = [item["reflection"] for item in similar(bench.trial.sample.task, others)]
+        # One record a task: the tries of one task teach much the same.
+        others = {item["task_id"]: item for item in learned.get("records", [])}
+        examples = [item["reflection"] for item in similar(bench.trial.sample.task, list(others.values()))]
         errors = list(learned.get("errors", []))[:MOST_TYPES]
         return await reflect(state, bench=bench, errors=errors, examples=examples)
 

@@ -85,7 +85,8 @@ def test_it_learns_at_all_levels_and_retries_by_the_benchmarks_verdict(cli: Cli,
     prompted = [seen for seen in server.requests if seen.reply_name == "SelfReflection"]
     assert len(prompted) == 2
     assert '<reflection error_type="hasty_count">\nHaste recurs.' in prompted[0].last
-    assert f"Merged: {REMEDY}." in prompted[0].last
+    assert prompted[0].last.count(f"Merged: {REMEDY}.") == 2, "one of each similar task"
+    assert "next: forethought train export o/learned/samule.json" in out.err
     assert "42" not in prompted[0].last, "what is reflected on when it counts sees no reference"
 
 

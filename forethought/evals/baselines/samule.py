@@ -114,7 +114,7 @@ async def _ask_retrospective(name: str, failed: Trajectory, state: State, bench:
 
 
 @dataclass
-class _Guided(React):
+class GuidedTry(React):
     """One try in view of a reflection on the one before."""
 
     guidance: Sequence[str]
@@ -144,7 +144,7 @@ class _Attempts:
         trial.tools.renew()
         try:
             async with self.places:
-                state, bench = await _Guided(guidance).carry_out(trial)
+                state, bench = await GuidedTry(guidance).carry_out(trial)
                 attempt = attempt_of(state, bench, state["chosen"])
                 solved = await context.outcome(attempt)
         except InfrastructureError as error:

@@ -49,6 +49,8 @@ def collect(options: CollectOptions) -> int:
             echo("nothing further was run; go on with the same command and --yes")
             return WAITS
         if result["status"] == "finished":
+            learn = "distill" if result["mixed"] else "synthesize"
+            echo(f"next: forethought {learn} {options.out} --out FILE")
             return runner.exit_code(ending, ANSWERED if result["mixed"] else NOT_PASSED)
         if not (ending.error or ending.stopped):
             echo("the same command runs what is missing")

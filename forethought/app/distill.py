@@ -72,6 +72,7 @@ def distill(options: DistillOptions) -> int:
         result["open"] = [name for name in values.get("patterns") or {} if name not in result["reviews"]]
         if result["status"] == "distilled":
             result |= _write(result["distillation"], values, options)
+            echo(f"next: read {result['out']}, then set FORETHOUGHT_PLANNING_ERRORS_FILE to it")
         elif result["status"] == "interrupted":
             echo(f"{len(result['open'])} errors wait for a review; run the same command in a terminal")
         return finish(runner, result, ending, result["counts"], _EXIT_CODES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,14 +30,27 @@ def write_distilled(path: Path, values: Mapping[str, Any], id: str, source: str 
     That is `path`, or a file beside it where another distillation or a person has written there. Raises
     FileError.
     """
+    tasks = [task["task"] for task in values["tasks"].values()]
+    about = _distillation(values, source)
+    return write_recorded(path, id, lambda date: _planning_errors(values, source, date), about, tasks)
+
+
+def write_recorded(
+    path: Path,
+    id: str,
+    errors: Callable[[str], Sequence[PlanningError]],
+    about: Json,
+    tasks: Sequence[str],
+) -> Path:
+    """Write the `errors` of a day and, beside the file, what they were made from. Raises FileError."""
     record = read_provenance(provenance_path(path))
     earlier: Json = next((item for item in record["distillations"] if item.get("id") == id), {})
     at = earlier.get("at") or datetime.now(UTC).isoformat(timespec="seconds")
     target = free_file(path, earlier.get("written") or {})
-    written = {target.name: write_errors(target, _planning_errors(values, source, at[:10]))}
+    written = {target.name: write_errors(target, errors(at[:10]))}
     others = [item for item in record["distillations"] if item.get("id") != id]
-    this = {**_distillation(values, id, at, source), "written": {**earlier.get("written", {}), **written}}
-    used = [used_question(task["task"]) for task in values["tasks"].values()]
+    this = {"id": id, "at": at, **about, "written": {**earlier.get("written", {}), **written}}
+    used = [used_question(task) for task in tasks]
     record["questions"] = list({item["sha256"]: item for item in (*record["questions"], *used)}.values())
     record["distillations"] = [*others, this]
     for file in {path, target}:  # whichever of the two the agent is given, evaluations keep clear
@@ -98,11 +111,9 @@ def _pattern(item: Mapping[str, Any], values: Mapping[str, Any], source: str | N
     )
 
 
-def _distillation(values: Mapping[str, Any], id: str, at: str, source: str | None) -> Json:
+def _distillation(values: Mapping[str, Any], source: str | None) -> Json:
     """What the record says of one distillation."""
     return {
-        "id": id,
-        "at": at,
         "model": values["models"]["model"],
         "source": source or "",
         "counts": counts(values),

@@ -30,7 +30,7 @@ def report(
     from forethought.state.cost import cost_rows
     from forethought.state.reducers import with_statuses
 
-    state: Mapping[str, Any] = snapshot.values
+    state: Mapping[str, Any] = {} if _is_untouched(snapshot) else snapshot.values
     task = (state.get("progress") or {}).get("task", 1)
     result: Json = {
         "thread_id": thread_id,
@@ -49,7 +49,7 @@ def report(
         "skipped": _of_task(state.get("skipped"), task),
         "usage": usage_of(state),
         "cost": cost_rows(state),
-        "seconds": round(active_seconds(snapshot.values), 3),  # type: ignore[arg-type]
+        "seconds": round(active_seconds(state), 3),  # type: ignore[arg-type]
     }
     if state.get("lessons"):
         result["lessons"] = state["lessons"]
@@ -61,6 +61,12 @@ def report(
         messages = state.get("messages") or []
         result["error"] = task_error(snapshot) or (str(messages[-1].text) if messages else "")
     return result
+
+
+def _is_untouched(snapshot: StateSnapshot) -> bool:
+    """Whether a new task waits for its first node, so that the state is still the earlier task's."""
+    waits = {task.name for task in snapshot.tasks} & {"__start__", "planner"}
+    return bool(waits) and snapshot.values.get("status", "running") != "running"
 
 
 def status_of(snapshot: StateSnapshot, error: str | None = None, *, running: bool = False) -> str:

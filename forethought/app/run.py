@@ -35,6 +35,9 @@ class RunOptions(ModelOptions):
 
     task: str | None = argument(help="The task; - reads it from stdin.", metavar="TASK", default=None)
     files: list[Path] | None = flag("--file", "-f", help="A file for the task; may be repeated.", metavar="F")
+    guidance: list[str] | None = flag(
+        help="A correction that holds for the whole task; may be repeated.", metavar="TEXT"
+    )
     thread: str | None = flag(help="Continue this thread, or create it.", metavar="ID")
     demo: bool = flag(help="Run the packaged example with recorded model replies.", default=False)
 
@@ -77,7 +80,7 @@ def run(options: RunOptions) -> int:
                 f"thread {thread.id} has an unfinished task; finish it with: "
                 f"{resume_command(thread.id, options)} (or leave --thread out for a new thread)"
             )
-        return {"task": text, "files": references}
+        return {"task": text, "files": references, "guidance": options.guidance or []}
 
     thread_id = new_thread_id() if options.thread is None else options.thread
     about = {"task": text, "files": [item["name"] for item in references]}

@@ -7,8 +7,9 @@ import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from forethought.app.command_flags import ModelOptions, argument, flag
 from forethought.app.errors import ANSWERED, NOT_PASSED, CliError, echo
@@ -49,17 +50,26 @@ class SynthesizeOptions(TrialOptions, ModelOptions):
         "of trajectories with their outcomes.",
         metavar="TASKS|TRAJECTORIES...",
     )
-    out: Path = flag(help="File for the records, as `train export` reads.", metavar="FILE", default=...)
+    out: Path | None = flag(help="File for the result; none for lessons.", metavar="FILE")
+    into: Literal["records", "guidance", "lessons", "planning-errors"] = flag(
+        help="records: for `train export`; guidance: a text; lessons: kept for later runs; planning-errors: "
+        "a file as `distill` writes.",
+        default="records",
+    )
     trials: int | None = flag(help="Maximum trials per task (3).", metavar="K", min=1, max=20)
     fresh: bool = flag(help="Start over instead of continuing the same synthesis.", default=False)
 
 
 def synthesize(options: SynthesizeOptions) -> int:
-    """Reflect on failed trials at three levels, against references, into records to train a model on."""
+    """Reflect on failed trials at three levels: records to train on, guidance, lessons or planning errors."""
     from forethought.app.offline import OfflineRun, finish, material_id, read_runs
     from forethought.app.runner import open_runner
 
-    if options.out.is_dir() or options.out.resolve() in {path.resolve() for path in options.paths}:
+    if options.out is None and options.into != "lessons":
+        raise CliError(f"--into {options.into} writes a file: name it with --out FILE")
+    if options.out and (
+        options.out.is_dir() or options.out.resolve() in {path.resolve() for path in options.paths}
+    ):
         raise CliError(f"--out {options.out}: name a file that is not read from")
     settings = settings_from(options)
     agent, context = _contexts(options, settings)
@@ -82,10 +92,10 @@ def synthesize(options: SynthesizeOptions) -> int:
         result["trials"] = {key: {**trial, "stored": None} for key, trial in trials.items()}
         result["outcomes"] = dict(Counter(trial["outcome"] for trial in trials.values()))
         if result["status"] == "synthesized":
-            _write_records(options.out, settings, values)
-            result["out"] = str(options.out)
+            use = _Use(options, settings, agent.lesson_namespace, values, id)
+            result["out"], next_step = runner.run(use.put())
             if not options.as_json:
-                echo(f"next: forethought train export {options.out} --out DATASET")
+                echo(next_step)
         levels = ("reflections", "taxonomy", "error_reflections", "merged")
         counts = {**result["outcomes"], **{name: len(result[name]) for name in levels}}
         return finish(runner, result, ending, counts, _EXIT_CODES)
@@ -150,6 +160,59 @@ async def _open_session(
             trials = open_collector(options, tasks, folder, settings, agent)
             attempt = (await stack.enter_async_context(trials)).attempt
         yield Session(id, saver, build_synthesizer(settings, saver, attempt=attempt), context)
+
+
+@dataclass(frozen=True)
+class _Use:
+    """What becomes of a finished synthesis."""
+
+    options: SynthesizeOptions
+    settings: Settings
+    namespace: str
+    """Of the lessons."""
+    values: Json
+    id: str
+
+    async def put(self) -> tuple[str, str]:
+        """Write what is asked for; the file ('' for none), and what to do with it. Raises CliError."""
+        from forethought.app.synthesis_use import guidance_text, write_planning_errors
+        from forethought.json_files import FileError, write_text
+
+        into, out, values = self.options.into, self.options.out, self.values
+        if into != "records" and not values.get("error_reflections"):
+            raise CliError("no error type recurred in two tasks, so nothing can be said for other tasks")
+        if into == "lessons" or out is None:
+            return "", await self._keep_lessons()
+        if into == "records":
+            _write_records(out, self.settings, values)
+            return str(out), f"next: forethought train export {out} --out DATASET"
+        try:
+            if into == "guidance":
+                write_text(out, guidance_text(values))
+                return str(out), f'next: forethought run TASK --guidance "$(cat {out})"'
+            written, left_out = write_planning_errors(out, values, self.id)
+        except (OSError, FileError) as error:
+            raise CliError(f"{out} cannot be written ({error}); run the same command again") from error
+        for line in left_out:
+            echo(f"left out: {line}")
+        if written is None:
+            raise CliError("no planning error could be made of the error types")
+        return str(written), f"next: read {written}, then set FORETHOUGHT_PLANNING_ERRORS_FILE to it"
+
+    async def _keep_lessons(self) -> str:
+        from forethought.app.synthesis_use import keep_lessons
+        from forethought.lessons.book import LessonBook, namespace_of
+        from forethought.lessons.record import now_utc
+        from forethought.storage import open_lessons
+        from forethought.training.scrub import training_scrubber
+        from forethought.users import LOCAL_USER
+
+        async with open_lessons(address_of(self.settings)) as store:
+            book = LessonBook(store, namespace_of(LOCAL_USER, self.namespace))
+            kept = await keep_lessons(self.values, self.id, book, training_scrubber(self.settings), now_utc())
+        for lesson in kept:
+            echo(f"{lesson.error_type} waits for `forethought lessons confirm {lesson.id}`")
+        return "next: confirm the lessons, then forethought run TASK --set lessons=true"
 
 
 def _write_records(out: Path, settings: Settings, values: Json) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from forethought.app.command_flags import CommandOptions, argument, flag, typer_command
-from forethought.app.errors import ANSWERED, NOT_PASSED, echo, input_errors
+from forethought.app.errors import ANSWERED, NOT_PASSED, CliError, echo, input_errors
 from forethought.app.options import settings_from
+
+if TYPE_CHECKING:
+    from forethought.training.gate import Retry
 
 train_app = typer.Typer(
     help="Train a retrospective model on synthesized reflections, and compare it with prompted ones.",
@@ -52,9 +55,16 @@ class GateOptions(CommandOptions):
     """The flags of `train gate`."""
 
     folder: Path = argument(help="Folder of the trained model.", metavar="MODEL")
-    prompted: Path = flag(help="Trials after prompted reflections (JSONL).", metavar="FILE", default=...)
-    trained: Path = flag(help="Trials after the model's reflections (JSONL).", metavar="FILE", default=...)
+    evaluation: Path = flag(
+        help="Folder of `eval run --method error-reduction` with this model.", metavar="DIR", default=...
+    )
     seed: int = flag(help="Random seed.", metavar="N", default=0)
+
+
+class ReductionOptions(CommandOptions):
+    """The flags of `train reduction`."""
+
+    evaluation: Path = argument(help="Folder of `eval run --method error-reduction`.", metavar="DIR")
 
 
 def export(options: ExportOptions) -> int:
@@ -95,7 +105,10 @@ def run(options: TrainRunOptions) -> int:
     lines = [
         f"{summary.rows} rows, {summary.steps} steps",
         f"loss of the reflections: {summary.first_loss:.3f} at first, {summary.last_loss:.3f} at last",
-        f"next: forethought train gate {summary.out} --prompted FILE --trained FILE",
+        f"next: FORETHOUGHT_MODELS_DIR={summary.out.parent} FORETHOUGHT_ALLOW_UNGATED_MODELS=true "
+        "forethought eval run BENCHMARK --method error-reduction "
+        f"--set retrospective_model=local:{summary.out.name} --out DIR",
+        f"then: forethought train gate {summary.out} --evaluation DIR",
     ]
     options.print_result({**asdict(summary), "out": str(summary.out)}, lines)
     return ANSWERED
@@ -103,12 +116,17 @@ def run(options: TrainRunOptions) -> int:
 
 def gate(options: GateOptions) -> int:
     """Adopt MODEL if its reflections rid the agent of more errors than prompted ones (exit code 3 if not)."""
-    from forethought.training.dataset import read_rows
-    from forethought.training.gate import Retry, check_held_out, check_weights, compare, write_result
+    from forethought.training.gate import check_held_out, check_weights, compare, write_result
     from forethought.training.train import RECORD, trained_on
 
     check_weights(options.folder)
-    prompted, trained = read_rows(options.prompted, Retry), read_rows(options.trained, Retry)
+    retries = _retries(options.evaluation)
+    prompted, trained = ([retry for retry, _ in retries.get(name, [])] for name in ("samule", "trained"))
+    if not trained:
+        raise CliError(
+            f"{options.evaluation} has no retries after a trained model's reflections: run `eval run "
+            "BENCHMARK --method error-reduction --set retrospective_model=...`"
+        )
     record = options.folder / RECORD
     if record.is_file():
         check_held_out([*prompted, *trained], *trained_on(options.folder))
@@ -124,9 +142,51 @@ def gate(options: GateOptions) -> int:
         f"{'adopted' if result.adopted else 'not adopted'}: {result.reason}",
         f"the verdict is in {path}",
     ]
+    if result.adopted:
+        use = f"--set round_reflection=true --set retrospective_model=local:{options.folder.name}"
+        lines.append(f"next: FORETHOUGHT_MODELS_DIR={options.folder.parent} forethought run TASK {use}")
     options.print_result(result.model_dump(), lines)
     return ANSWERED if result.adopted else NOT_PASSED
 
 
-for command in (export, run, gate):
+def reduction(options: ReductionOptions) -> int:
+    """Show the error-reduction rate of each reflector."""
+    from forethought.training.gate import rate_of
+
+    rows = {
+        name: {
+            **rate_of([retry for retry, _ in pairs]).model_dump(),
+            "retries": len(pairs),
+            "solved": sum(solved for _, solved in pairs),
+        }
+        for name, pairs in _retries(options.evaluation).items()
+    }
+    lines = [
+        f"{name}: {row['rate']:.2f} of {row['identified']} errors gone, {row['new']} new; "
+        f"{row['solved']} of {row['retries']} retries solved the task"
+        for name, row in rows.items()
+    ]
+    options.print_result(rows, lines)
+    return ANSWERED
+
+
+def _retries(folder: Path) -> dict[str, list[tuple[Retry, bool]]]:
+    """By reflector, the retries of an evaluation and whether each solved the task. Raises CliError."""
+    from forethought.evals.results import read_evaluation
+    from forethought.training.gate import Retry
+
+    found: dict[str, list[tuple[Retry, bool]]] = {}
+    with input_errors():
+        for result in read_evaluation(folder).results:
+            for item in result.retries:
+                retry = Retry.model_validate({name: item[name] for name in Retry.model_fields})
+                found.setdefault(item["reflector"], []).append((retry, item["solved"]))
+    if not found:
+        raise CliError(
+            f"{folder} has no retries: run `eval run BENCHMARK --method error-reduction --out {folder}`"
+        )
+    return found
+
+
+for command in (export, run, gate, reduction):
     train_app.command()(typer_command(command))

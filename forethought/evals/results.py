@@ -85,6 +85,7 @@ class Result(_Record):
     tries: int = 1
     self_scores: dict[str, list[float]] = Field(default_factory=dict)
     plan_errors: list[list[str]] = Field(default_factory=list)
+    retries: list[dict[str, Any]] = Field(default_factory=list)
     costs: list[CostRow] = Field(default_factory=list)
     floor: float | None = None
     thread: str = ""

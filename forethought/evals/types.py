@@ -223,6 +223,9 @@ class Attempt:
     """The scores that roles gave themselves, such as {"planner": [8, 9]} (MIRROR figure 3)."""
     plan_errors: Sequence[Sequence[str]] = ()
     """For each plan that was diagnosed: the types of the planning errors found (PreFlect figure 4)."""
+    retries: Sequence[Mapping[str, Any]] = ()
+    """Retries after reflections: records of `training.gate.Retry`, each with its `reflector` and whether it
+    `solved` the task (SAMULE 4.7)."""
     costs: Sequence[CostRow] = ()
     """What each mechanism cost and changed (our agent's)."""
 

@@ -16,7 +16,7 @@ from forethought.text import one_line
 _HEADER = """\
 # Planning errors: what a plan is checked against before anything runs (PreFlect, section 3.2.1).
 #
-# Written by `forethought distill`. Change what you like: a file that was changed is never written over.
+# Written by `forethought distill` or `synthesize`. Change what you like: a changed file is not written over.
 
 """
 

@@ -88,8 +88,8 @@ def compare(prompted: Sequence[Retry], trained: Sequence[Retry], seed: int = 0) 
     return GateResult(
         adopted=not reason,
         reason=reason or "the trained model's reflections rid the agent of more errors",
-        prompted=_rate(prompted),
-        trained=_rate(trained),
+        prompted=rate_of(prompted),
+        trained=rate_of(trained),
         difference=(gap, low, high),
         tasks=len(tasks),
         trials=len(trained),
@@ -136,10 +136,11 @@ def _gap(tasks: Sequence[tuple[int, int]]) -> float:
     return sum(gain for _, gain in tasks) / sum(before for before, _ in tasks)
 
 
-def _rate(trials: Sequence[Retry]) -> Rate:
+def rate_of(trials: Sequence[Retry]) -> Rate:
+    """The share of the errors that are gone; 0 where none was identified."""
     identified, gone = sum(len(trial.before) for trial in trials), sum(trial.gone for trial in trials)
     new = sum(trial.new for trial in trials)
-    return Rate(rate=gone / identified, identified=identified, gone=gone, new=new)
+    return Rate(rate=gone / identified if identified else 0.0, identified=identified, gone=gone, new=new)
 
 
 def _reason(gap: float, low: float, tasks: int) -> str:

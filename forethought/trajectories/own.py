@@ -79,6 +79,7 @@ def from_state(
         task=text(values.get("task")) or text(progress.get("task_text")) or "(no task was given)",
         environment="forethought",
         world=f"Tools that it had: {', '.join(sorted(effects))}." if effects else "",
+        files=tuple(text(mapping(item).get("name")) or text(item) for item in items(values.get("files"))),
         source=SOURCE,
         steps=tuple(steps),
         answer=answer,

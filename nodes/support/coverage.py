@@ -65,6 +65,8 @@ def what_is_given(state: AgentState, tools: Mapping[str, Tool], proposal: Propos
     since = max(base, min(influence(state, tools).private.values(), default=inf))
     wave = [item for item in state.get("proposals", {}).values() if proposal and item["n"] <= proposal["n"]]
     steps: list[Any] = [*thread_steps(state), *wave]
+    for _, text in _looks(state):
+        given.others |= addresses_in(text)
     for step in steps:
         tool, word = tools.get(step["tool"] or ""), step.get("approval", "")
         key = opened(tool, step["arguments"])
@@ -107,7 +109,7 @@ def uncovered(
     own = addresses_in(given.words)
     links = [(name, link) for name, value in content for link in links_in(str(value), own)]
     values = [*(targets(tool, arguments) or content), *links]
-    seen = [(step["origin"], _what_came(step)) for step in thread_steps(state)]
+    seen = [*_looks(state), *((step["origin"], _what_came(step)) for step in thread_steps(state))]
 
     def origin(value: Any) -> str:
         found = (part for origin, text in seen if stands(value, text) for part in parts(origin))
@@ -195,6 +197,11 @@ def _words(state: AgentState) -> str:
     texts += [earlier["task"] for earlier in progress.get("earlier", [])]
     texts += [str(message.text) for message in state.get("messages", []) if message.type == "human"]
     return _ITEM.sub(" ", _FULL_STOP.sub(". ", "\n".join([*texts, *state.get("foreseen", [])])))
+
+
+def _looks(state: AgentState) -> list[tuple[str, str]]:
+    """What the first look showed of each file, after its origin."""
+    return [(f"file:{item['name']}", item["text"]) for item in state.get("look", {}).get("files", [])]
 
 
 def _what_came(record: Mapping[str, Any]) -> str:

@@ -15,7 +15,14 @@ from forethought.state.synthesizer import (
     TrialRecord,
 )
 from forethought.text import cut
-from forethought.trajectories.show import PROMPT_CHARS, condensed_text, run_texts, step_text, task_text
+from forethought.trajectories.show import (
+    PROMPT_CHARS,
+    condensed_text,
+    run_texts,
+    step_text,
+    task_text,
+    world_text,
+)
 from forethought.trajectories.types import Trajectory
 
 WHOLE_CHARS = 80_000
@@ -34,7 +41,7 @@ def reflect_messages(
     return prompt_messages(
         "synthesize_reflect",
         task=task_text(task["task"]),
-        background=trial["background"],
+        background="\n\n".join(dict.fromkeys(filter(None, (trial["background"], world_text(trajectory))))),
         trial=_shown([tried], context)[0],
         answer=cut(trajectory.answer, context.max_observation_chars) or "(none)",
         references=[task_text(text) for text in references],

@@ -250,6 +250,10 @@ def evaluate(options: EvalOptions) -> int:
         ending = runner.attempt(work)
         if session.tried or not (ending.error or session.control.error):
             runner.print_json(session.show())
+        for name, learned in session.learned.items():
+            if learned.get("records"):
+                file = session.run.folder.root / "learned" / f"{name}.json"
+                echo(f"next: forethought train export {file} --out DATASET")
         return _exit_code(session, ending)
 
 

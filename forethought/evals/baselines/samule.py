@@ -89,8 +89,9 @@ class Samule(Reflexion):
         if name := bench.trial.context.get("retrospective_model"):
             failed = trajectory(state, bench, state["tried"][-1]["number"])
             return await _ask_retrospective(name, failed, state, bench)
-        others = [item for item in learned.get("records", []) if item["task_id"] != bench.trial.sample.id]
-        examples = [item["reflection"] for item in similar(bench.trial.sample.task, others)]
+        # One record a task: the tries of one task teach much the same.
+        others = {item["task_id"]: item for item in learned.get("records", [])}
+        examples = [item["reflection"] for item in similar(bench.trial.sample.task, list(others.values()))]
         errors = list(learned.get("errors", []))[:MOST_TYPES]
         return await reflect(state, bench=bench, errors=errors, examples=examples)
 
@@ -114,7 +115,7 @@ async def _ask_retrospective(name: str, failed: Trajectory, state: State, bench:
 
 
 @dataclass
-class _Guided(React):
+class GuidedTry(React):
     """One try in view of a reflection on the one before."""
 
     guidance: Sequence[str]
@@ -144,7 +145,7 @@ class _Attempts:
         trial.tools.renew()
         try:
             async with self.places:
-                state, bench = await _Guided(guidance).carry_out(trial)
+                state, bench = await GuidedTry(guidance).carry_out(trial)
                 attempt = attempt_of(state, bench, state["chosen"])
                 solved = await context.outcome(attempt)
         except InfrastructureError as error:

@@ -78,6 +78,7 @@ def trajectory(state: State, bench: Bench, number: int) -> Trajectory:
         task=state["task"],
         environment=episode.name if episode else "",
         world=f"Tools that it had: {', '.join(bench.tools)}." if bench.tools else "",
+        files=tuple(file.name for file in bench.trial.sample.files),
         source="forethought-baseline",
         steps=tuple(steps),
         answer=tried["answer"],

@@ -148,6 +148,7 @@ class Trial:
             tries=attempt.tries,
             self_scores={role: list(scores) for role, scores in attempt.self_scores.items()},
             plan_errors=[list(errors) for errors in attempt.plan_errors],
+            retries=[dict(retry) for retry in attempt.retries],
             costs=list(attempt.costs),
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from forethought.evals.baselines.base import Baseline
 from forethought.evals.baselines.best_of_n import BestOfBudget, BestOfN
+from forethought.evals.baselines.error_reduction import ErrorReduction
 from forethought.evals.baselines.expel import Expel
 from forethought.evals.baselines.inter_task import InterTask
 from forethought.evals.baselines.plan_and_act import PlanAndAct
@@ -30,7 +31,7 @@ _ABLATIONS = [
 ]
 _BASELINES: list[Baseline] = [
     React(), Act(), PlanAndAct(), Reflexion(), SelfRefine(), RefineToBudget(), BestOfN(), BestOfBudget(),
-    Expel(), InterTask(), Samule(),
+    Expel(), InterTask(), Samule(), ErrorReduction(),
 ]  # fmt: skip
 _ALL: list[Method] = [*_OURS, *_ABLATIONS, *_BASELINES, *RERUNS, *DEBUGGERS]
 METHODS: Mapping[str, Method] = {made.name: made for made in _ALL}

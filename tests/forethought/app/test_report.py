@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from forethought.app.report import usage_of
+from types import SimpleNamespace
+from typing import Any
+
+from forethought.app.report import report, usage_of
 from forethought.app.view import usage_line
 
 
@@ -15,3 +18,17 @@ def test_estimates_and_fallbacks_are_told() -> None:
     assert (usage["estimated"], usage["fallbacks"], usage["usd"]) == (1, 2, 0.75)
     assert usage_line(usage) == "3 model calls, about 1,500 + 60 tokens (0 cached), $0.7500"
     assert "about" not in usage_line({**usage, "estimated": 0})
+
+
+def test_a_task_stopped_in_its_first_node_is_not_given_the_earlier_answer() -> None:
+    planner = SimpleNamespace(name="planner", error=None)
+    snapshot: Any = SimpleNamespace(
+        values={"status": "answered", "answer": "8 claims"},
+        tasks=(planner,),
+        interrupts=(),
+        next=("planner",),
+    )
+    said = report("t1", snapshot)
+    assert (said["status"], said["answer"]) == ("stopped", "")
+    snapshot.tasks = (SimpleNamespace(name="lesson_keeper", error=None),)
+    assert report("t1", snapshot)["answer"] == "8 claims"

@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.training.dataset import read_rows
 from forethought.training.records import ReflectionRecord
 from tests.forethought.app.conftest import Cli, Serve
@@ -45,6 +48,8 @@ def test_tasks_are_tried_and_reflected_upon_and_the_records_can_be_exported(
     assert records[0].answer == "41"
     assert "s1: Count the cats" in records[0].plan
     assert "step 1 [s1] finish: counted the cats" in records[0].trajectory
+    micro = next(seen for seen in server.requests if seen.reply_name == "TrialReflection")
+    assert "Tools that it had: " in micro.last
     made = out.json["error_reflections"]["single_count"]
     assert made["cites"] == ["cats--1", "dogs--1"]
     assert "42" not in json.dumps([item.model_dump() for item in records])
@@ -99,3 +104,61 @@ def test_settings_go_to_the_synthesis_or_to_the_agent(cli: Cli, served: Serve, t
     assert server.names.count("StepLabels") == 2
     assert out.json["outcomes"] == {"failure": 1}
     assert "needs 2" in out.json["problems"]["reflect_error single_count"]
+
+
+@pytest.fixture
+def shared_errors(tmp_path: Path) -> str:
+    """Runs of two tasks that fail in the same way."""
+    failed = [trial_of(name, 1, ["wrong_unit"]) for name in ("Ulm", "Bern")]
+    return runs(tmp_path / "runs.jsonl", *failed)
+
+
+def test_error_types_become_planning_errors(cli: Cli, served: Serve, shared_errors: str) -> None:
+    server = served(Reader())
+    command = ("synthesize", shared_errors, "--into", "planning-errors", "--out", "errors.yaml")
+    out = cli(*command)
+    assert out.code == 0, out.err
+    assert "set FORETHOUGHT_PLANNING_ERRORS_FILE to it" in out.err
+    (error,) = load_planning_errors(Path("errors.yaml"))
+    assert (error.name, len(error.failures)) == ("wrong_unit", 2)
+    assert {pattern.provenance.trajectory for pattern in error.failures if pattern.provenance} == {
+        *("Ulm-1", "Bern-1")
+    }
+    assert error.successes[0].text
+    questions = json.loads(Path("errors.provenance.json").read_text())["questions"]
+    assert len(questions) == 2, "evaluations can keep clear of the tasks"
+    calls = len(server.names)
+    again = cli(*command[:2], "--into", "guidance", "--out", "guidance.txt")
+    assert (again.code, len(server.names)) == (0, calls), "another use of a synthesis asks no model"
+    assert Path("guidance.txt").read_text().strip() == error.successes[0].text
+    assert '--guidance "$(cat guidance.txt)"' in again.err
+
+
+def test_guidance_is_shown_to_a_whole_run(cli: Cli, served: Serve) -> None:
+    server = served(Counter())
+    assert cli("run", "Count the cats.", "--guidance", REMEDY, "--guidance", "Say which cats.").code == 0
+    plan = next(seen for seen in server.requests if seen.reply_name == "Plan")
+    assert REMEDY in plan.text
+    assert "Say which cats." in plan.text
+
+
+def test_error_types_become_lessons_that_wait_for_a_person(
+    cli: Cli, served: Serve, shared_errors: str
+) -> None:
+    served(Reader())
+    out = cli("synthesize", shared_errors, "--into", "lessons")
+    assert out.code == 0, out.err
+    (lesson,) = cli("lessons", "list", "--json").json
+    assert (lesson["error_type"], lesson["quarantined"]) == ("wrong_unit", True)
+    assert f"forethought lessons confirm {lesson['id']}" in out.err
+    assert cli("lessons", "confirm", lesson["id"]).code == 0
+    assert cli("synthesize", shared_errors, "--into", "lessons").code == 0
+    (same,) = cli("lessons", "list", "--json").json
+    assert not same["quarantined"], "what a person confirmed stays"
+
+
+def test_a_file_is_asked_for_where_one_is_written(cli: Cli, shared_errors: str) -> None:
+    out = cli("synthesize", shared_errors)
+    assert (out.code, out.err.strip()) == (
+        2, "forethought: --into records writes a file: name it with --out FILE",
+    )  # fmt: skip

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from forethought.json_files import write_records as write_rows
 from forethought.training.gate import Retry
 from tests.forethought.app.conftest import Cli
-from tests.forethought.training.samples import record, trial, write_records
+from tests.forethought.training.samples import record, trial, write_records, write_retries
 
 RUN = ("train", "run", "data", "--out", "model")
 
@@ -23,10 +22,10 @@ def data(cli: Cli) -> None:
     assert cli("train", "export", "records.jsonl", "--out", "data").code == 0
 
 
-def trials(name: str, after: str, tasks: int = 8) -> str:
-    path = Path(name)
-    write_rows(path, [trial(number, "ab", after) for number in range(tasks)])
-    return str(path)
+def both(prompted: str, trained: str) -> list[tuple[str, Retry]]:
+    """Errors after the retries of eight tasks, after either model's reflections."""
+    after = {"samule": prompted, "trained": trained}
+    return [(name, trial(number, "ab", left)) for name, left in after.items() for number in range(8)]
 
 
 def model() -> Path:
@@ -62,7 +61,7 @@ def test_export_tells_its_counts(cli: Cli) -> None:
         ),
         (("run", "nothing", "--out", "m"), "is missing: make it with `forethought train export"),
         (("run", "d", "--out", "m", "--learning-rate", "0"), "learning_rate: Input should be greater than 0"),
-        (("gate", "nowhere", "--prompted", "x", "--trained", "y"), "holds no weights"),
+        (("gate", "nowhere", "--evaluation", "x"), "holds no weights"),
     ],
 )
 def test_what_is_wrong_is_one_line(arguments: tuple[str, ...], told: str, cli: Cli) -> None:
@@ -85,16 +84,20 @@ def test_the_missing_extra_is_named(cli: Cli, data: None, monkeypatch: pytest.Mo
 
 def test_the_gate_adopts_the_better_model_and_says_no_with_exit_code_3(cli: Cli) -> None:
     folder = model()
-    better = cli("train", "gate", "model", "--prompted", trials("p", "ab"), "--trained", trials("t", "a"))
+    better = cli("train", "gate", "model", "--evaluation", write_retries("e", *both("ab", "a")))
     assert better.code == 0, better.err
     assert "trained: 0.50 of 16 errors gone" in better.out
     assert "adopted: " in better.out
     assert json.loads((folder / "gate.json").read_text())["adopted"] is True
-    gate = ("train", "gate", "model", "--prompted", "t", "--trained", "t")
-    same = cli(*gate, "--json")
+    assert "--set retrospective_model=local:model" in better.out
+    gate = ("train", "gate", "model", "--evaluation")
+    same = cli(*gate, write_retries("same", *both("a", "a")), "--json")
     assert (same.code, same.json["adopted"]) == (3, False)
-    write_rows(Path("t"), [Retry(task_id="t1", trajectory_id="x", before=("a",), after=())])
-    refused = cli(*gate)
+    seen = Retry(task_id="t1", trajectory_id="x", before=("a",), after=())
+    refused = cli(*gate, write_retries("seen", ("samule", seen), ("trained", seen)))
     assert (refused.code, "task t1 was trained on" in refused.err) == (2, True)
     (folder / "training.json").unlink()
-    assert "whether the tasks were held out cannot be checked" in cli(*gate).err
+    assert "whether the tasks were held out cannot be checked" in cli(*gate, "seen").err
+    untried = cli(*gate, write_retries("untried", ("samule", seen)))
+    assert (untried.code, "no retries after a trained model's reflections" in untried.err) == (2, True)
+    assert "has no retries: run `eval run" in cli("train", "reduction", write_retries("none")).err

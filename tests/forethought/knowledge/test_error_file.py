@@ -37,7 +37,7 @@ def test_a_new_file_can_be_read_and_says_what_it_is(tmp_path: Path) -> None:
     path = tmp_path / "errors.yaml"
     write_errors(path, [distilled(), distilled("second")])
     assert load_planning_errors(path) == (distilled(), distilled("second"))
-    assert "never written over" in path.read_text()
+    assert "is not written over" in path.read_text()
     assert os.listdir(tmp_path) == ["errors.yaml"]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from forethought.json_files import write_records as write_rows
 from forethought.training.gate import Retry
 from forethought.training.records import ReflectionRecord
+from tests.support.evaluations import result_record, write_folder
 
 CITIES = ("Lima", "Oslo", "Quito", "Cairo", "Delhi", "Perth", "Turin", "Sofia", "Accra", "Dakar")
 
@@ -43,3 +44,10 @@ def trial(task: int, before: str, after: str, number: int = 1) -> Retry:
     return Retry(
         task_id=f"h{task}", trajectory_id=f"h{task}.{number}", before=tuple(before), after=tuple(after)
     )
+
+
+def write_retries(name: str, *retries: tuple[str, Retry]) -> str:
+    """A folder of `eval run --method error-reduction`: retries by reflector."""
+    rows = [{"reflector": reflector, "solved": False, **one.model_dump()} for reflector, one in retries]
+    write_folder(Path(name), [result_record("error-reduction", "s1", 0.0, retries=rows)])
+    return name

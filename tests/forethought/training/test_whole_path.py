@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from forethought.app.main import run_cli
-from forethought.json_files import write_records as write_rows
 from forethought.training import serve
 from forethought.training.dataset import read_rows
 from forethought.training.records import ReflectionRecord
-from tests.forethought.training.samples import trial
+from tests.forethought.training.samples import trial, write_retries
 from tests.support.counting import Counter, counted
 from tests.support.model_server import Answer, ModelServer, SeenRequest
 from tests.support.replies import answer
@@ -60,9 +59,9 @@ def test_failed_runs_teach_a_model_that_is_the_retrospective_role_of_a_real_run(
     out = command("train", "run", "data", "--out", "taught", "--base", str(base_model), *choices, "--json")
     made = json.loads(out[out.index("{") :])
     assert made["last_loss"] < made["first_loss"] / 2
-    for name, after in (("prompted", "ab"), ("trained", "")):
-        write_rows(Path(f"{name}.jsonl"), [trial(number, "ab", after) for number in range(8)])
-    command("train", "gate", "taught", "--prompted", "prompted.jsonl", "--trained", "trained.jsonl")
+    after = {"samule": "ab", "trained": ""}
+    retries = [(name, trial(number, "ab", left)) for name, left in after.items() for number in range(8)]
+    command("train", "gate", "taught", "--evaluation", write_retries("evaluation", *retries))
 
     wrote: list[str] = []
     reflect = serve.LocalModel.reflect

@@ -48,6 +48,17 @@ def test_a_model_is_offered_the_error_types_of_each_module_and_no_others(cli: Cl
     assert len(schemas[-1]["properties"]["error_type"]["enum"]) == 17, "hallucination has two modules"
 
 
+def test_prompts_name_the_tools_and_the_files_that_the_agent_had(
+    cli: Cli, debugging: Start, tmp_path: Path
+) -> None:
+    _, server = debugging()
+    calls = failed_run(cli, server, "--file", write(tmp_path / "sums.txt", "40 + 2"))
+    assert cli("debug", "t1").code == 0
+    for seen in server.requests[calls:]:
+        assert "Tools that it had: " in seen.text
+        assert "Files that came with the task: sums.txt" in seen.text
+
+
 def test_a_rerun_goes_on_from_the_middle_and_is_compared(cli: Cli, debugging: Start) -> None:
     _, server = debugging()
     calls = failed_run(cli, server)

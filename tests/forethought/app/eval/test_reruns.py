@@ -15,6 +15,7 @@ from forethought.evals.environments.small_shop.goods import catalogue
 from forethought.trajectories.read import read_trajectories
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.eval.conftest import lines
+from tests.support import tiny_checkouts
 from tests.support.model_server import Answer, SeenRequest
 
 Json = dict[str, Any]
@@ -206,3 +207,29 @@ def test_a_broken_world_leaves_nothing_to_follow(
     found = rows()
     assert "the shop burnt down" in found["agentdebug"]["error"]
     assert "agentdebug has no finished trial" in found["rerun-tot"]["error"]
+
+
+def test_at_a_service_desk_the_database_is_put_back_before_a_re_run(
+    cli: Cli, served: Callable[..., Any], tmp_path: Path
+) -> None:
+    class Librarian(Shopper):
+        def _ModularStep(self, user: str) -> Json:
+            member = "m1" if GUIDANCE in user else "m9"
+            way = [call_text("lend_book", {"book_id": "b1", "member": member}), "finish[It costs 12.]"]
+            return {"memory": "", "reflection": "", "planning": "p", "action": way[user.count("<step")]}
+
+        def _CriticalError(self, user: str) -> Json:
+            return {**super()._CriticalError(user), "critical_step": 1, "evidence": "lend_book"}
+
+        def _CustomerReply(self, user: str) -> Json:
+            return {"thought": "", "state": "continues", "message": "Emma, please. I am m1."}
+
+    served(Librarian())
+    folder = tiny_checkouts.tau_bench(tmp_path / "checkout")
+    done = cli(
+        *("eval", "run", "tau-bench", "--method", "agentdebug", "--data", str(folder)),
+        *("--option", "domain=retail", "--sample", "retail-test-0", "--out", "o", "--yes"),
+    )
+    assert done.code == 0, done.err
+    row = rows()["agentdebug"]
+    assert (row["score"], row["tries"], row["steps"]) == (1.0, 2, 2)

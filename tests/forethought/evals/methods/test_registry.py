@@ -20,7 +20,7 @@ NAMES = [
     "no-replanning", "no-plan-intra", "no-tool-intra", "no-answer-intra", "no-intra",
     "no-short-term", "no-long-term", "no-inter", "no-foresight", "react", "act", "plan-and-act",
     "reflexion", "self-refine", "self-refine-budget", "best-of-n", "best-of-n-budget", "expel",
-    "inter-task", "samule", "modular", "agentdebug", "rerun-vanilla", "rerun-self-refine",
+    "inter-task", "samule", "error-reduction", "modular", "agentdebug", "rerun-vanilla", "rerun-self-refine",
     "rerun-best-of-n", "rerun-tot",
 ]  # fmt: skip
 
@@ -32,8 +32,9 @@ def test_all_methods_are_there_ours_first() -> None:
         assert made.name == name
         assert made.about
         assert "\n" not in made.about
-    assert [name for name in NAMES if method(name).needs_training] == ["expel", "inter-task", "samule"]
-    assert [name for name in NAMES if method(name).asks_outcome] == ["reflexion", "samule", *NAMES[-5:]]
+    samule = ["samule", "error-reduction"]
+    assert [name for name in NAMES if method(name).needs_training] == ["expel", "inter-task", *samule]
+    assert [name for name in NAMES if method(name).asks_outcome] == ["reflexion", *samule, *NAMES[-5:]]
     with pytest.raises(ValueError, match="unknown method 'oars'; did you mean ours"):
         method("oars")
 

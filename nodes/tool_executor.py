@@ -16,6 +16,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
+from forethought.journal import current_journal
 from forethought.models.allowance import total
 from forethought.models.types import Usage, no_usage
 from forethought.nodes.support.approval import ApprovalDecision, require_approval
@@ -117,7 +118,8 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
             return _Outcome(late, False, proposal["surprise"])
         if repeated := earlier_failure(tool, proposal["arguments"], state):
             return _Outcome(repeated, False, proposal["surprise"])
-        decision = require_approval(tool, proposal, state, services.tools, context)
+        asked = tool.effect != "read" and await current_journal().has_asked()
+        decision = require_approval(tool, proposal, state, services.tools, context, asked=asked)
     if decision.word == "rejected":
         refused = f"Not called: a person rejected this call: {decision.reason}"
         observation = Observation(refused, ok=False, cause="rejected", origin="user")

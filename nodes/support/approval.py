@@ -44,11 +44,18 @@ class ApprovalDecision:
 
 
 def require_approval(
-    tool: Tool, proposal: Proposal, state: AgentState, tools: Mapping[str, Tool], context: Context
+    tool: Tool,
+    proposal: Proposal,
+    state: AgentState,
+    tools: Mapping[str, Tool],
+    context: Context,
+    *,
+    asked: bool,
 ) -> ApprovalDecision:
     """Ask the person if the call needs it, until the reply is usable. There is no effect before this: the
-    node runs again when the thread is resumed."""
-    arguments, always = proposal["arguments"], context.approve_tools == "always"
+    node runs again when the thread is resumed. A reply counts whatever the Context is by then: what was
+    `asked` before is asked."""
+    arguments, always = proposal["arguments"], asked or context.approve_tools == "always"
     came = influence(state, tools)
     free = context.approve_tools == "never" and (tool.effect == "write" or not came.private)
     if tool.effect == "read" or not (always or (came.outside and not free)):

@@ -147,6 +147,16 @@ async def test_a_reply_that_cannot_be_used_is_asked_again(
     assert (diary.written, out.status) == (["dear diary"], "answered")
 
 
+@pytest.mark.parametrize(("reply", "written"), [("reject", []), ("approve", ["dear diary"])])
+async def test_a_reply_counts_whatever_the_context_is_by_then(
+    drive: Drive, diary: Diary, reply: str, written: list[str]
+) -> None:
+    out = await drive(script(), tools=[diary.tool()], approve_tools="always")
+    assert await out.waiting()
+    await out.go(Command(resume=reply), approve_tools="never")
+    assert (diary.written, out.steps[0]["approval"][:6]) == (written, reply[:6])
+
+
 async def test_a_rejected_call_is_a_failed_step_and_is_not_made_again(drive: Drive, diary: Diary) -> None:
     moves = {"w": [write(), write(), finish("left it")]}
     out = await drive(

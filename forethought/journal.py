@@ -71,9 +71,14 @@ class Journal:
         entry = {"task": self._task, "key": key, "value": value}
         await self._saver.aput_writes(self._config, [(CHANNEL, entry)], self.id(key))
 
-    async def has_asked(self) -> bool:
-        """Whether the task asked a person something before this run of it."""
-        return self._saver is not None and self._task in _asking(await self._checkpoint())
+    async def question(self) -> Json:
+        """What the task asked a person last before this run of it, as they saw it; {} if nothing."""
+        from langgraph.checkpoint.serde.types import INTERRUPT
+
+        own = (self._task, INTERRUPT)
+        writes = _writes(await self._checkpoint())
+        asked = [item.value for *place, value in writes if tuple(place) == own for item in value]
+        return asked[-1] if asked else {}
 
     async def clear_question(self) -> None:
         """Have the thread wait no more for what a person was asked by the task, nor hold their reply.
@@ -83,7 +88,7 @@ class Journal:
         """
         from langgraph.checkpoint.serde.types import INTERRUPT, RESUME
 
-        if self._asks and self._saver is not None and await self.has_asked():
+        if self._asks and self._saver is not None and self._task in _asking(await self._checkpoint()):
             await self._saver.aput_writes(self._config, [(RESUME, None)], _NO_TASK)
             await self._saver.aput_writes(self._config, [(RESUME, []), (INTERRUPT, [])], self._task)
         self._asks = False

@@ -118,7 +118,7 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
             return _Outcome(late, False, proposal["surprise"])
         if repeated := earlier_failure(tool, proposal["arguments"], state):
             return _Outcome(repeated, False, proposal["surprise"])
-        asked = tool.effect != "read" and await current_journal().has_asked()
+        asked = tool.effect != "read" and (await current_journal().question()).get("kind") == "tool"
         decision = require_approval(tool, proposal, state, services.tools, context, asked=asked)
     if decision.word == "rejected":
         refused = f"Not called: a person rejected this call: {decision.reason}"

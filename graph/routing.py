@@ -35,8 +35,13 @@ def after_approval(state: AgentState) -> str:
 
 def after_trigger(state: AgentState) -> list[Send] | str:
     """The wave side by side, a new plan, the plan's examination, or the answer. A Send carries ids only; the
-    node reads the rest."""
+    node reads the rest. Raises LookupError where an edit took a subtask of the wave out of the plan."""
     if state.get("dispatch"):
+        ids = [subtask["id"] for subtask in state.get("plan", {}).get("subtasks", [])]
+        if gone := [item["subtask"] for item in state["dispatch"] if item["subtask"] not in ids]:
+            raise LookupError(
+                f"subtask {gone[0]} is due and not in the plan; edit the plan as prospective_reflector"
+            )
         return [Send("tool_agent", dict(item)) for item in state["dispatch"]]
     to = state.get("decision", {}).get("to", "answer")
     return {"planner": "planner", "reflector": "prospective_reflector"}.get(to, "answer_agent")

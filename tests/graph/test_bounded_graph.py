@@ -18,6 +18,7 @@ from forethought.state.distiller import DistillerState
 from forethought.state.reducers import CLEAR, add_usage
 from forethought.state.synthesizer import SynthesizerState
 from tests.support.agent import Drive, Script
+from tests.support.replies import plan, sub
 
 LESS = {"tool": {"input_tokens": -(10**9)}}
 OF_THE_RUN: dict[str, Any] = {
@@ -153,3 +154,18 @@ def test_no_write_lowers_what_was_spent(writes: list[Any]) -> None:
         for role, figures in spent.items():
             assert all(now[role][key] >= value for key, value in figures.items())
         spent = now
+
+
+@pytest.mark.parametrize(
+    "subtasks", [[], [{"id": "zz", "description": "x", "depends_on": [], "expected": ""}]]
+)
+async def test_a_plan_without_what_is_due_is_refused(drive: Drive, subtasks: list[Any]) -> None:
+    out = await drive(Script(plans=[plan(sub("s1"), sub("s2", ["s1"]))]), approve_plan=True)
+    await out.graph.ainvoke(
+        Command(resume="approve"), out.config, context=out.context, interrupt_before=["tool_agent"]
+    )
+    edited = {"plan": {**(await out.graph.aget_state(out.config)).values["plan"], "subtasks": subtasks}}
+    with pytest.raises(UpdateError, match="subtask s1 is due and not in the plan"):
+        await out.graph.aupdate_state(out.config, edited, as_node="replan_trigger")
+    await out.go(None)
+    assert out.status == "answered"

@@ -118,8 +118,10 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
             return _Outcome(late, False, proposal["surprise"])
         if repeated := earlier_failure(tool, proposal["arguments"], state):
             return _Outcome(repeated, False, proposal["surprise"])
-        asked = tool.effect != "read" and (await current_journal().question()).get("kind") == "tool"
-        decision = require_approval(tool, proposal, state, services.tools, context, asked=asked)
+        if tool.effect != "read" and (await current_journal().question()).get("kind") == "tool":
+            # A reply counts, whatever the context is by now.
+            context = context.model_copy(update={"approve_tools": "always"})
+        decision = require_approval(tool, proposal, state, services.tools, context)
     if decision.word == "rejected":
         refused = f"Not called: a person rejected this call: {decision.reason}"
         observation = Observation(refused, ok=False, cause="rejected", origin="user")

@@ -44,18 +44,11 @@ class ApprovalDecision:
 
 
 def require_approval(
-    tool: Tool,
-    proposal: Proposal,
-    state: AgentState,
-    tools: Mapping[str, Tool],
-    context: Context,
-    *,
-    asked: bool,
+    tool: Tool, proposal: Proposal, state: AgentState, tools: Mapping[str, Tool], context: Context
 ) -> ApprovalDecision:
     """Ask the person if the call needs it, until the reply is usable. There is no effect before this: the
-    node runs again when the thread is resumed. A reply counts whatever the Context is by then: what was
-    `asked` before is asked."""
-    arguments, always = proposal["arguments"], asked or context.approve_tools == "always"
+    node runs again when the thread is resumed."""
+    arguments, always = proposal["arguments"], context.approve_tools == "always"
     came = influence(state, tools)
     free = context.approve_tools == "never" and (tool.effect == "write" or not came.private)
     if tool.effect == "read" or not (always or (came.outside and not free)):
@@ -87,9 +80,8 @@ def require_approval(
     }
 
     def edited(value: Any) -> Json | str:
-        if not isinstance(value, dict):
-            return f"value must be the arguments of {tool.name}, as an object"
-        return check_arguments(tool, value) or dict(value)
+        wrong = f"value must be the arguments of {tool.name}, as an object"
+        return (check_arguments(tool, value) or value) if isinstance(value, dict) else wrong
 
     word, changed, reason = ask_decision(payload, edited)
     arguments = arguments if changed is None else changed
@@ -101,8 +93,7 @@ def _why_not_open(key: str | None, given: Given, *, bounded: bool) -> str:
         return ""
     if key not in given.others:
         return "Neither you nor a source gave this address: the model put it together from what it read."
-    links = len(set(given.others.values()))
-    told = f"Others' texts gave {links} links: which of them are opened can tell what is private."
+    told = f"Others' texts gave {len(set(given.others.values()))} links: the choice can tell what is private."
     return told if bounded and given.chosen > CHOICE_BITS else ""
 
 
@@ -110,9 +101,7 @@ def _why_not(tool: Tool, changes: list[Json], given: Given, private: list[str]) 
     readers = [part[5:] for part in private if tool.effect == "egress" and part.startswith("tool:")]
     unnamed = [name for name in (tool.name, *readers) if not given.foresees(name)]
     if unnamed:
-        return (
-            f"It rests on tools that neither you nor a plan made before reading named: {', '.join(unnamed)}."
-        )
+        return f"Neither you nor a plan made before reading named {', '.join(unnamed)}, on which it rests."
     names = dict.fromkeys(change["argument"] for change in changes)
     return f"You did not give: {', '.join(names)}." if names else ""
 
@@ -126,10 +115,8 @@ def ask_decision(payload: Json, edited: Callable[[Any], T | str]) -> tuple[str, 
         word = str(reply.get("decision", "")).strip().lower()
         if word not in choices:
             return f"decision must be {', '.join(choices[:-1])} or {choices[-1]}, not {word!r}"
-        value = edited(reply.get("value")) if word == "edit" else None
-        return (
-            value if isinstance(value, str) else (word, value, str(reply.get("reason") or "no reason given"))
-        )
+        value, reason = edited(reply.get("value")) if word == "edit" else None, reply.get("reason")
+        return value if isinstance(value, str) else (word, value, str(reason or "no reason given"))
 
     return ask_until(payload, read)
 

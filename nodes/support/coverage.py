@@ -106,8 +106,7 @@ def uncovered(
     """What the person did not give of a call's targets, or of its content where it has none, and the links of
     its content: [{argument, value, origin}]; origin: the outside parts where the value stands, or `model`."""
     content = [(path[0], value) for path, value in _leaves(arguments) if path[-1] in tool.content]
-    own = addresses_in(given.words)
-    links = [(name, link) for name, value in content for link in links_in(str(value), own)]
+    links = [(name, at) for name, value in content for at in links_in(str(value), addresses_in(given.words))]
     values = [*(targets(tool, arguments) or content), *links]
     seen = [*_looks(state), *((step["origin"], _what_came(step)) for step in thread_steps(state))]
 
@@ -115,11 +114,10 @@ def uncovered(
         found = (part for origin, text in seen if stands(value, text) for part in parts(origin))
         return ", ".join(dict.fromkeys(part for part in found if is_outside(part, tools))) or "model"
 
-    missing = [
-        (name, value)
-        for name, value in values
-        if not (given.foresees(name) if isinstance(value, bool) else stands(value, given.words))
-    ]
+    def was_given(name: str, value: Any) -> bool:
+        return given.foresees(name) if isinstance(value, bool) else stands(value, given.words)
+
+    missing = [(name, value) for name, value in values if not was_given(name, value)]
     return [{"argument": name, "value": value, "origin": origin(value)} for name, value in missing]
 
 

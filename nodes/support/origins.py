@@ -4,8 +4,7 @@ An origin is `user`, `model`, `file:NAME`, `web:HOST` or `tool:NAME`, several jo
 every step and result; what has come into a thread is what any step of any of its tasks has seen, since the
 plans, memories, tasks and answers that follow are made of it. Two questions are asked of it:
 
-- outside: may somebody else have written it, and so have put an instruction into it? A person gives a file,
-  but seldom wrote it.
+- outside: may somebody else have put an instruction into it? A person gives a file, but seldom wrote it.
 - private: would its owner mind if it were sent elsewhere?
 
 A file counts from when it is given, since every prompt names it. A part that is not known counts as both.

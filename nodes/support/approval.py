@@ -101,7 +101,7 @@ def _why_not(tool: Tool, changes: list[Json], given: Given, private: list[str]) 
     readers = [part[5:] for part in private if tool.effect == "egress" and part.startswith("tool:")]
     unnamed = [name for name in (tool.name, *readers) if not given.foresees(name)]
     if unnamed:
-        return f"Neither you nor a plan made before reading named {', '.join(unnamed)}, on which it rests."
+        return f"Its tools are ones that neither you nor an early plan named: {', '.join(unnamed)}."
     names = dict.fromkeys(change["argument"] for change in changes)
     return f"You did not give: {', '.join(names)}." if names else ""
 

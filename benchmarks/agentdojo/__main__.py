@@ -53,14 +53,16 @@ def main() -> int:
     parser.add_argument("--way", choices=WAYS, help="only this way of obeying")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--json", type=Path, help="file for all figures and outcomes")
-    given = parser.parse_args()
-    todo = list(cases([given.suite] if given.suite else list(suites()), [given.way] if given.way else WAYS))
-    with ProcessPoolExecutor(given.jobs) as pool:
+    options = parser.parse_args()
+    todo = list(
+        cases([options.suite] if options.suite else list(suites()), [options.way] if options.way else WAYS)
+    )
+    with ProcessPoolExecutor(options.jobs) as pool:
         outcomes = list(pool.map(outcome_of, todo, chunksize=20))
     figures = report.figures(outcomes)
-    if given.json:
+    if options.json:
         plain = {"figures": figures, "outcomes": [asdict(outcome) for outcome in outcomes]}
-        given.json.write_text(json.dumps(plain, indent=1, default=str), "utf-8")
+        options.json.write_text(json.dumps(plain, indent=1, default=str), "utf-8")
     print(report.table(figures))
     return 1 if figures["all"]["attacks"]["unasked"] else 0
 

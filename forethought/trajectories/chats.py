@@ -179,6 +179,14 @@ def _asked_and_said(responses: Sequence[Json]) -> list[Any]:
 
 
 _LIMITS = "limit|exceeded|max_|exit_cost|exit_context|exit_total|timeout|time_out|length"
+_SWE_BENCH: dict[str, Any] = {
+    "id": "instance_id",
+    "task_id": "instance_id",
+    "answer": "info.submission",
+    "answers": False,
+    "ended": "info.exit_status",
+    "limits": _LIMITS,
+}
 _ROWS = (
     Layout("tau_bench", "traj", adapt=_tau, solution="solution", limits=_LIMITS),
     Layout(
@@ -198,28 +206,8 @@ _ROWS = (
         gold="gold",
         limits=".",
     ),
-    Layout(
-        "swe_agent",
-        "trajectory history info",
-        adapt=_swe_agent,
-        id="instance_id",
-        task_id="instance_id",
-        answer="info.submission",
-        answers=False,
-        ended="info.exit_status",
-        limits=_LIMITS,
-    ),
-    Layout(
-        "mini_swe_agent",
-        "info.exit_status messages",
-        adapt=_mini_swe,
-        id="instance_id",
-        task_id="instance_id",
-        answer="info.submission",
-        answers=False,
-        ended="info.exit_status",
-        limits=_LIMITS,
-    ),
+    Layout("swe_agent", "trajectory history info", adapt=_swe_agent, **_SWE_BENCH),
+    Layout("mini_swe_agent", "info.exit_status messages", adapt=_mini_swe, **_SWE_BENCH),
     Layout("langchain_executor", "input intermediate_steps", adapt=_executor, task="input", answer="output"),
 )
 _RESPONSES = Layout("openai_responses", "output.0.type", ended="last.incomplete_details.reason", limits="max")

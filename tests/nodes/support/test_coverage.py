@@ -15,6 +15,7 @@ from forethought.nodes.support.coverage import (
     targets,
     what_is_given,
 )
+from forethought.text import plain
 from forethought.tools.ask_user import ASK_USER
 from forethought.tools.base import make_tool
 from forethought.tools.python import PYTHON
@@ -171,8 +172,9 @@ def test_numbers_stand_for_themselves_alone(one: int, other: int) -> None:
 
 
 @given(st.text(), st.text())
-def test_any_value_is_looked_for_in_any_text(value: str, text: str) -> None:
-    stands(value, text)
+def test_a_value_stands_in_itself_and_in_no_text_without_it(value: str, text: str) -> None:
+    assert stands(value, value)
+    assert plain(value) in plain(text) or not stands(value, text)
 
 
 def test_which_values_decide_where_a_call_goes() -> None:

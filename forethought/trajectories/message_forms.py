@@ -103,7 +103,10 @@ def _message(message: Json) -> Said:
         return Said(role, said, failure="tool_execution_error" if failed and is_result else "", files=files)
     thoughts = [text(first(message, "reasoning_content", "reasoning", "thought"))]
     old = message.get("function_call")
-    calls = items(message.get("tool_calls")) or ([old] if old else [])
+    calls = items(first(message, "tool_calls", "toolCalls")) or items(
+        at(message, "additional_kwargs.tool_calls")
+    )
+    calls = calls or ([old] if old else [])
     listed = bool(calls)
     for block in map(mapping, items(message.get("content"))):
         if block.get("type") in _THINKING:
@@ -122,9 +125,13 @@ def _message(message: Json) -> Said:
 
 
 def _part(part: Json, role: str, failure: Failure) -> Said:
-    """A part of a message of pydantic-ai (`part_kind`) or of OpenTelemetry (`type`)."""
+    """A part of a message of pydantic-ai (`part_kind`), OpenTelemetry (`type`) or Gemini."""
     kind = text(first(part, "part_kind", "type")).replace("-", "_").removeprefix("builtin_")
-    said = content(first(part, "content", "response", "result"))
+    called = mapping(first(part, "function_call", "functionCall"))
+    answered = mapping(first(part, "function_response", "functionResponse"))
+    if called or answered:
+        kind, part = ("tool_call", called) if called else ("tool_return", answered)
+    said = content(first(part, "content", "response", "result", "text"))
     if kind in ("tool_return", "tool_call_response", "retry_prompt"):
         failed = kind == "retry_prompt" or part.get("outcome") not in (None, "success")
         return Said("tool", said, failure="tool_execution_error" if failed else "")
@@ -167,7 +174,7 @@ def _item(item: Json, kind: str) -> Iterator[Said]:
 def call_of(call: Json) -> Json:
     """A call as {name, arguments}: OpenAI's `function`, LangChain's `args`, Anthropic's `input`, ..."""
     inner = mapping(call.get("function")) or call
-    named = first(inner, "name", "tool_name", "tool", "function")
+    named = first(inner, "name", "tool_name", "toolName", "tool", "function")
     return {
         "name": text(named) or "(unnamed)",
         "arguments": arguments(first(inner, "arguments", "args", "input", "tool_input", "action")),

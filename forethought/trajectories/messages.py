@@ -139,6 +139,7 @@ def tools_of(value: object) -> tuple[Tool, ...]:
     tools = []
     for each in listed:
         whole = mapping(each)
+        tools += tools_of(first(whole, "function_declarations", "functionDeclarations"))
         tool = mapping(whole.get("function")) or whole
         name = text(first(tool, "name", "type")) if tool else text(each)
         schema = mapping(first(tool, "parameters", "input_schema", "inputSchema", "args_schema", "inputs"))

@@ -5,7 +5,6 @@ Each system's spans are first brought into one flat list of records; one table o
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from forethought.trajectories.format import Format
 from forethought.trajectories.spans import MODEL, TOOL, Span, traces
 from forethought.trajectories.types import Loaded
-from forethought.trajectories.values import Json, at, first, items, mapping, rows, text
+from forethought.trajectories.values import Json, at, first, items, mapping, parsed, rows, text
 
 _KINDS = {
     **dict.fromkeys(("llm", "chat_model", "generation", "chat", "text_completion"), MODEL),
@@ -155,16 +154,6 @@ def _messages(events: list[Json], pattern: str) -> list[Json] | None:
             role = "assistant" if found[1] == "choice" else found[1]
             messages.append({"role": role, **mapping(told.get("message")), **told})
     return messages or None
-
-
-def parsed(value: Any) -> Any:
-    """A JSON text as what it holds, also where that is a JSON text; anything else as it is."""
-    if isinstance(value, str) and value.strip()[:1] in ("{", "[", '"'):
-        try:
-            return parsed(json.loads(value))
-        except (ValueError, RecursionError):
-            return value
-    return value
 
 
 def _format(name: str, looked_for: str, records: Callable[[Any], Iterator[Json]], *needs: str) -> Format:

@@ -35,12 +35,12 @@ def flag(
 ) -> Any:
     """A field that is a flag, --NAME of the field unless `names` say otherwise; `...` has no default."""
     extra: dict[str, Any] = {"names": list(names), "metavar": metavar, "min": min, "max": max}
-    return Field(default, description=help, json_schema_extra=extra)
+    return Field(default=default, description=help, json_schema_extra=extra)
 
 
 def argument(help: str, metavar: str, default: Any = ...) -> Any:
     """A field that is an argument."""
-    return Field(default, description=help, json_schema_extra={"metavar": metavar})
+    return Field(default=default, description=help, json_schema_extra={"metavar": metavar})
 
 
 class Flags(BaseModel):

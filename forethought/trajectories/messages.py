@@ -101,7 +101,7 @@ def trajectory_of(
     given = "\n\n".join([*chat.before, *around])
     steps = []
     for number, turn in enumerate(chat.turns, 1):
-        only = turn.calls[0] if len(turn.calls) == 1 else {"name": "", "arguments": {}}
+        only: Json = turn.calls[0] if len(turn.calls) == 1 else {"name": "", "arguments": {}}
         steps.append(
             TrajectoryStep(
                 number=number,

@@ -39,7 +39,7 @@ class Span:
     kind: str = ""
     """MODEL, TOOL, or '' for what only frames others."""
     name: str = ""
-    begun: tuple[str, ...] = ()
+    begun: str = ""
     inputs: Any = None
     outputs: Any = None
     instructions: Any = None

@@ -29,6 +29,11 @@ def items(value: object) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
+def rows(value: object, *keys: str) -> list[Any]:
+    """The records in `value`: a list, what stands under the first of `keys`, or itself alone."""
+    return items(value) or items(first(mapping(value), *keys)) or ([value] if isinstance(value, dict) else [])
+
+
 def first(source: Mapping[str, Any], *keys: str) -> Any:
     """What stands under the first of `keys` that is there and not None."""
     return next((source[key] for key in keys if source.get(key) is not None), None)

@@ -287,6 +287,11 @@ SECRETS = frozenset(
     name for name, field in Settings.model_fields.items() if field.annotation == SecretStr | None
 )
 """The fields whose values are never shown."""
+VARIABLES = {
+    str(field.validation_alias or f"FORETHOUGHT_{name.upper()}"): str(field.validation_alias or name)
+    for name, field in Settings.model_fields.items()
+}
+"""The environment variable of each field, and the name that `Settings` takes the field by."""
 
 
 def read_settings(**flags: Any) -> Settings:

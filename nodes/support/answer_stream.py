@@ -66,8 +66,9 @@ class AnswerStream:
         self._heard = len(text)
         reply = _reply_so_far(text)
         answer = reply.get("answer")
-        stands = isinstance(answer, str) and self._will_stand(reply)
-        shown = self._shown(_UNSETTLED.sub("", answer.lstrip())) if stands else ""
+        shown = ""
+        if isinstance(answer, str) and self._will_stand(reply):
+            shown = self._shown(_UNSETTLED.sub("", answer.lstrip()))
         if self._message and not shown.startswith(self._message.text):
             await self._withdraw(self._message)
         if shown and self._message is None and self._callbacks:

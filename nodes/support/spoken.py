@@ -44,7 +44,8 @@ class SpokenMessage:
     @classmethod
     async def begin(cls, callbacks: AsyncCallbackManager, id: str) -> Self:
         """Announce the message `id`."""
-        (run,) = await callbacks.on_chat_model_start({}, [[]])
+        run: Any = (await callbacks.on_chat_model_start({}, [[]]))[0]
+        # The protocol's name, and the one by which LangGraph tells that the node's message was streamed.
         await run.on_stream_event({"event": "message-start", "role": "ai", "id": id, "message_id": id})
         await run.on_stream_event(
             {"event": "content-block-start", "index": 0, "content": {"type": "text", "text": ""}}
@@ -57,14 +58,14 @@ class SpokenMessage:
         if not more:
             return
         self.text = text
-        chunk = ChatGenerationChunk(message=AIMessageChunk(more, id=self.id))
+        chunk = ChatGenerationChunk(message=AIMessageChunk(content=more, id=self.id))
         await self._run.on_llm_new_token(more, chunk=chunk)
-        delta: Any = {"type": "text-delta", "text": more}
+        delta = {"type": "text-delta", "text": more}
         await self._run.on_stream_event({"event": "content-block-delta", "index": 0, "delta": delta})
 
     async def end(self) -> None:
         """Say that it is complete, or that no more of it comes."""
-        block: Any = {"type": "text", "text": self.text}
+        block = {"type": "text", "text": self.text}
         await self._run.on_stream_event({"event": "content-block-finish", "index": 0, "content": block})
         await self._run.on_stream_event({"event": "message-finish"})
         message = AIMessage(self.text, id=self.id)

@@ -27,7 +27,7 @@ class Layout:
     needs: str
     """Paths that a run must have, by spaces; a claim on all that have them."""
     runs: str = ""
-    """Where the runs stand ('' the value is one, or a list of them)."""
+    """Where the runs stand ('' the value is one, or a list of them; '*' under its keys)."""
     adapt: Callable[[Json], Json] = dict
     """Brings the parts of a run into place. What runs share is its `shared`, the file's name its `file`."""
     messages: str = "messages"
@@ -55,12 +55,14 @@ class Layout:
         return Format(self.name, self.needs.replace(" ", ", "), self.claims, self._read)
 
     def _entries(self, value: object) -> list[Any]:
+        if self.runs == "*":
+            return [{"key": key, **mapping(each)} for key, each in mapping(value).items()]
         return items(at(value, self.runs)) if self.runs else items(value) or [value]
 
     def claims(self, value: object) -> bool:
         """Whether all runs of `value`, or else `value` itself, have what the format needs."""
         entries = self._entries(value)
-        owners = [value] if self.runs else entries
+        owners = [value] if self.runs.strip("*") else entries
         return bool(entries) and all(
             at(owner, *path.split("|")) is not None for owner in owners for path in self.needs.split()
         )

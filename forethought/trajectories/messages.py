@@ -8,7 +8,7 @@ instructions, the first user message is the task, and what else stands before st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,8 @@ class Turn:
     calls: list[Json] = field(default_factory=list)
     observed: list[str] = field(default_factory=list)
     failure: Failure = ""
+    modules: Json = field(default_factory=dict)
+    """Those of AgentDebug that its source tells apart."""
     open: bool = False
     """Whether further parts of the same reply may follow."""
 
@@ -66,6 +68,7 @@ def conversation(messages: Iterable[Any]) -> Conversation:
             last.thought = "\n".join(filter(None, (last.thought, said.thought)))
             last.calls += said.calls
             last.failure = last.failure or said.failure
+            last.modules |= said.modules
             continue
         chat.files += [] if chat.turns else said.files
         is_task = said.role == "user" and bool(said.text) and not chat.task
@@ -92,11 +95,10 @@ def trajectory_of(
     answers: bool = True,
     instructions: str = "",
     files: Sequence[str] = (),
-    modules: Callable[[Turn], Json] | None = None,
     **origin: Any,
 ) -> Trajectory:
     """The trajectory that a conversation tells; without an `answer` its last words are it, if it `answers`.
-    `origin` are further fields of it; `modules` reads a turn's modules in another way."""
+    `origin` are further fields of it."""
     around = [chat.task] if task and chat.task and chat.task != task else []
     given = "\n\n".join([*chat.before, *around])
     steps = []
@@ -110,10 +112,10 @@ def trajectory_of(
                 failure=turn.failure,
                 tool=only["name"],
                 arguments=only["arguments"],
-                **(modules(turn) if modules else plain_modules(turn)),
+                **_modules(turn),
             )
         )
-    if not answer and chat.turns and answers and not modules:
+    if not answer and chat.turns and answers:
         answer = chat.turns[-1].answer
     return Trajectory(
         task=task or chat.task or "(no task was given)",
@@ -125,12 +127,11 @@ def trajectory_of(
     )
 
 
-def plain_modules(turn: Turn) -> Json:
-    """Planning and action of a turn without module tags."""
-    if not turn.calls:
-        return {"planning": turn.thought, "action": turn.said}
+def _modules(turn: Turn) -> Json:
+    """The modules of a turn: as its source tells them apart, else what it thought or said, and did."""
     calls = "\n".join(f"{call['name']}({text(call['arguments'])})" for call in turn.calls)
-    return {"planning": "\n".join(part for part in (turn.thought, turn.said) if part), "action": calls}
+    thoughts = (turn.thought, turn.said if calls else "")
+    return {"planning": "\n".join(filter(None, thoughts)), "action": calls or turn.said, **turn.modules}
 
 
 def tools_of(value: object) -> tuple[Tool, ...]:

@@ -8,12 +8,12 @@ instructions, the first user message is the task, and what else stands before st
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from forethought.trajectories.message_forms import Failure, parts_of
-from forethought.trajectories.types import Tool, Trajectory, TrajectoryStep
+from forethought.trajectories.types import Tool, TrajectoryStep
 from forethought.trajectories.values import Json, first, items, mapping, text
 
 _FINISHING = ("finish", "final_answer", "submit", "answer")
@@ -54,6 +54,22 @@ class Conversation:
     files: list[str] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
 
+    def steps(self, task: str = "") -> Iterator[TrajectoryStep]:
+        """A step for each turn. What came before the first is given to it, and so are the words in which the
+        agent was asked where the `task` has others."""
+        asked = [self.task] if task and self.task and self.task != task else []
+        for number, turn in enumerate(self.turns, 1):
+            only: Json = turn.calls[0] if len(turn.calls) == 1 else {"name": "", "arguments": {}}
+            yield TrajectoryStep(
+                number=number,
+                given="\n\n".join([*self.before, *asked]) if number == 1 else "",
+                observation="\n".join(turn.observed),
+                failure=turn.failure,
+                tool=only["name"],
+                arguments=only["arguments"],
+                **_modules(turn),
+            )
+
 
 def conversation(messages: Iterable[Any]) -> Conversation:
     """`messages` in turns. What an unknown role says is an observation that names it."""
@@ -85,46 +101,6 @@ def conversation(messages: Iterable[Any]) -> Conversation:
                 said.text if said.role in ("tool", "user") else f"[{said.role[:40]}] {said.text}"
             )
     return chat
-
-
-def trajectory_of(
-    chat: Conversation,
-    *,
-    task: str = "",
-    answer: str = "",
-    answers: bool = True,
-    instructions: str = "",
-    files: Sequence[str] = (),
-    **origin: Any,
-) -> Trajectory:
-    """The trajectory that a conversation tells; without an `answer` its last words are it, if it `answers`.
-    `origin` are further fields of it."""
-    around = [chat.task] if task and chat.task and chat.task != task else []
-    given = "\n\n".join([*chat.before, *around])
-    steps = []
-    for number, turn in enumerate(chat.turns, 1):
-        only: Json = turn.calls[0] if len(turn.calls) == 1 else {"name": "", "arguments": {}}
-        steps.append(
-            TrajectoryStep(
-                number=number,
-                given=given if number == 1 else "",
-                observation="\n".join(turn.observed),
-                failure=turn.failure,
-                tool=only["name"],
-                arguments=only["arguments"],
-                **_modules(turn),
-            )
-        )
-    if not answer and chat.turns and answers:
-        answer = chat.turns[-1].answer
-    return Trajectory(
-        task=task or chat.task or "(no task was given)",
-        instructions=instructions or "\n\n".join(chat.instructions),
-        files=tuple(files or chat.files),
-        steps=tuple(steps),
-        answer=answer,
-        **origin,
-    )
 
 
 def _modules(turn: Turn) -> Json:

@@ -72,7 +72,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
         return update
     turn, skipped = settle("plan_intra", turn, Moment(state, turn.context))
     update |= skipped
-    revised = await _scored_plan(state, turn)
+    revised = await scored_plan(state, turn)
     again = bool(progress["version"])
     booked = revised.booked("replanning" if again else "planner", "plan_intra")
     update["usage"] = {**update.get("usage", {}), **booked}
@@ -80,7 +80,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
         return {**update, **_without_plan(state, update, revised, turn.context)}
     if revised.best.answer and not revised.best.subtasks:
         return {**update, **_answered(revised.best, state, update, turn)}
-    plan = _new_plan(revised.best, state, progress, revised.revisions, turn.context)
+    plan = new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
     if again and open_subtasks(plan) != open_subtasks(state.get("plan", {})):
         update["usage"]["replanning"]["changed"] = 1
@@ -136,7 +136,7 @@ def _count_planning(state: AgentState) -> Progress:
     }
 
 
-async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
+async def scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
     """The best-scored plan of at most 1 + max_revisions."""
     context = turn.context
 
@@ -184,7 +184,7 @@ def _without_plan(
     return {}
 
 
-def _new_plan(
+def new_plan(
     reply: PlanReply, state: AgentState, progress: Progress, revisions: int, context: Context
 ) -> Plan:
     old, results, why = state.get("plan"), state.get("results", {}), _why(state)
@@ -244,5 +244,5 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         results=result_items(results, reader),
         current=plan_text(state.get("plan", {})),
         why=_why(state),
-        left=left_text(state, context),
+        left="" if services.one_worker else left_text(state, context),
     )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from forethought.models.types import ReplySpec, reply_spec, without
 from forethought.nodes.support.intra_reflection import unscored_spec
 from forethought.nodes.support.sign_verdicts import sign_lines
-from forethought.prompts.replies import AnswerDraft, ForeseeingAnswer
+from forethought.prompts.replies import AnswerCheck, AnswerDraft, ForeseeingAnswer
 from forethought.state.agent import AgentState
 from forethought.state.context import Context
 from forethought.text import one_line
@@ -48,7 +48,7 @@ def answer_checker(state: AgentState, context: Context) -> Callable[[AnswerDraft
     return check
 
 
-def unmet_text(reply: AnswerDraft) -> str:
+def unmet_text(reply: AnswerDraft | AnswerCheck) -> str:
     """The checks that were not met, a line each."""
     return "\n".join(
         one_line(": ".join(filter(None, ("not met", check.about, check.done))), _CHECK_CHARS)

@@ -24,9 +24,9 @@ from langchain_core.tools import BaseTool
 from langgraph.constants import TAG_NOSTREAM
 from langgraph.types import Command
 
-from forethought.models.chat_model import ChatTransport, name_of
 from forethought.integrations.work import Record, Work, outlined, run_now, turn_of, worker_context
 from forethought.integrations.worker_steps import Json, WorkerCall
+from forethought.models.chat_model import ChatTransport, name_of
 from forethought.settings import Settings
 from forethought.text import cut, one_line
 from forethought.tools.base import Tool

@@ -101,7 +101,7 @@ def trajectory_of(
     given = "\n\n".join([*chat.before, *around])
     steps = []
     for number, turn in enumerate(chat.turns, 1):
-        only = turn.calls[0] if len(turn.calls) == 1 else {"name": "", "arguments": {}}
+        only: Json = turn.calls[0] if len(turn.calls) == 1 else {"name": "", "arguments": {}}
         steps.append(
             TrajectoryStep(
                 number=number,
@@ -136,9 +136,10 @@ def plain_modules(turn: Turn) -> Json:
 def tools_of(value: object) -> tuple[Tool, ...]:
     """The tools in a list of names, of functions as APIs take them, or in an object by name."""
     listed = items(value) or [{"name": key, **mapping(each)} for key, each in mapping(value).items()]
-    tools = []
+    tools: list[Tool] = []
     for each in listed:
         whole = mapping(each)
+        tools += tools_of(first(whole, "function_declarations", "functionDeclarations"))
         tool = mapping(whole.get("function")) or whole
         name = text(first(tool, "name", "type")) if tool else text(each)
         schema = mapping(first(tool, "parameters", "input_schema", "inputSchema", "args_schema", "inputs"))

@@ -52,6 +52,13 @@ class Said:
     joins: bool = False
     """Whether it is a part of one reply, together with the parts beside it."""
 
+    def add(self, part: Said) -> None:
+        """Take in a further part of the same reply."""
+        self.text = "\n".join(filter(None, (self.text, part.text)))
+        self.thought = "\n".join(filter(None, (self.thought, part.thought)))
+        self.calls += part.calls
+        self.failure = self.failure or part.failure
+
 
 def is_message(value: object) -> bool:
     """Whether `value` is a message in one of the known forms."""

@@ -23,7 +23,6 @@ from forethought.rollouts.types import (
     Environment,
     EnvironmentReply,
     Policy,
-    Replay,
     RolloutError,
 )
 from forethought.text import one_line
@@ -90,10 +89,6 @@ class EnvironmentRollouts:
     _attempts: int = 0
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def with_policy(self, policy: Policy) -> EnvironmentRollouts:
-        """The same with another policy, as a baseline needs."""
-        return replace(self, policy=policy)
-
     async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Continuation:
         """Replay up to `step`, and let the policy run on from there. A plan is made anew in every step, so
         that a planning error needs no earlier one."""
@@ -128,8 +123,8 @@ class EnvironmentRollouts:
         async with self._lock:
             self._attempts += 1
             started = time.monotonic()
-            replay: Replay = await replay_prefix(self.environment, prefix)
-            run = _Run(list(prefix), replay.reply, status="done" if replay.reply.done else "")
+            now, diverged = await replay_prefix(self.environment, prefix)
+            run = _Run(list(prefix), now, status="done" if now.done else "")
             if first is not None and not run.status:
                 await self._carry_out(run, first)
             while not run.status:
@@ -141,7 +136,7 @@ class EnvironmentRollouts:
                 trajectory=Trajectory.model_validate({**origin, **ended}),
                 kept=len(prefix),
                 reward=run.reply.reward,
-                diverged=replay.diverged,
+                diverged=diverged,
                 status=run.status,
                 usage=run.usage,
                 seconds=time.monotonic() - started,
@@ -179,9 +174,12 @@ class EnvironmentRollouts:
         )
 
 
-async def replay_prefix(environment: Environment, prefix: Sequence[TrajectoryStep]) -> Replay:
-    """`environment` reset and brought to where `prefix` ends; what came out differently is said, and the rest
-    of the prefix is carried out all the same. Raises RolloutError when the environment breaks."""
+async def replay_prefix(
+    environment: Environment, prefix: Sequence[TrajectoryStep]
+) -> tuple[EnvironmentReply, str]:
+    """What `environment`, reset, answers where `prefix` ends; and the first step whose observation differed,
+    and how ('' if none did). The rest is carried out all the same. Raises RolloutError when the environment
+    breaks."""
     reply = await _guarded(environment, environment.reset, "when it was reset")
     diverged = ""
     for step in prefix:
@@ -194,7 +192,7 @@ async def replay_prefix(environment: Environment, prefix: Sequence[TrajectorySte
         if reply.done and step is not prefix[-1]:
             diverged = diverged or f"the replay ended at step {step.number}, before the prefix did"
             break
-    return Replay(reply, diverged)
+    return reply, diverged
 
 
 async def take_step(environment: Environment, action: str) -> EnvironmentReply:

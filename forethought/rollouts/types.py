@@ -110,15 +110,6 @@ class Environment(Protocol):
 
 
 @dataclass(frozen=True)
-class Replay:
-    """What replaying a prefix came to."""
-
-    reply: EnvironmentReply
-    diverged: str = ""
-    """The first step whose observation differed, and how ('' if none did)."""
-
-
-@dataclass(frozen=True)
 class Act:
     """A policy's output for one step, module by module (AgentDebug 3.1)."""
 

@@ -82,136 +82,145 @@ class Settings(BaseSettings):
         env_prefix="FORETHOUGHT_", extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
     )
 
-    model: str | None = Field(None, description="Model used when a run names none, as provider:name.")
+    model: str | None = Field(default=None, description="Model used when a run names none, as provider:name.")
     effort: Effort | None = Field(
-        None, description="Effort of a run that names none: paper, auto or low (docs/effort.md)."
+        default=None, description="Effort of a run that names none: paper, auto or low (docs/effort.md)."
     )
-    base_url: str | None = Field(None, description="Address of an OpenAI-compatible endpoint.")
+    base_url: str | None = Field(default=None, description="Address of an OpenAI-compatible endpoint.")
     context_tokens: int | None = Field(
-        None,
+        default=None,
         ge=LEAST_WINDOW_TOKENS,
         description="Context window of the models, in tokens; default: what is known of each, else 128,000.",
     )
     api_key: SecretStr | None = Field(
-        None, description="Key for `base_url`; no other key is ever sent there."
+        default=None, description="Key for `base_url`; no other key is ever sent there."
     )
     db: str | None = Field(
-        None,
+        default=None,
         repr=False,  # its address may hold a password
         description="Database of threads: a path, sqlite:///path or postgresql://user@host/database; "
         "default: the data folder.",
     )
     encryption_key: SecretStr | None = Field(
-        None,
+        default=None,
         description="Key that what is kept is encrypted with: 16, 24 or 32 bytes in base64 or hex.",
     )
     data_dir: Path = Field(default_factory=_data_dir, description="Folder of threads and stored files.")
     files_dir: Path | None = Field(
-        None, description="The only folder that a server's client may name files from."
+        default=None, description="The only folder that a server's client may name files from."
     )
     access_tokens: SecretStr | None = Field(
-        None,
+        default=None,
         description="Users of a server and their bearer tokens, as name=token, comma-separated; without any, "
         "a server answers only its own machine.",
     )
     max_file_mb: float = Field(
-        50, gt=0, allow_inf_nan=False, description="Largest file that a run is given, in megabytes."
+        default=50, gt=0, allow_inf_nan=False, description="Largest file that a run is given, in megabytes."
     )
     planning_errors_file: Path | None = Field(
-        None, description="Planning errors; default: the packaged file."
+        default=None, description="Planning errors; default: the packaged file."
     )
     tools: str | None = Field(
-        None, description="Module whose functions are offered as tools besides the built-in ones."
+        default=None, description="Module whose functions are offered as tools besides the built-in ones."
     )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        (),
+        default=(),
         description="Private hosts, comma-separated, that visit_webpage may open besides public ones.",
     )
-    tavily_api_key: SecretStr | None = Field(None, validation_alias="TAVILY_API_KEY")
+    tavily_api_key: SecretStr | None = Field(default=None, validation_alias="TAVILY_API_KEY")
     request_timeout_s: float = Field(
-        600, gt=0, allow_inf_nan=False, description="Longest wait for one model reply, in seconds."
+        default=600, gt=0, allow_inf_nan=False, description="Longest wait for one model reply, in seconds."
     )
     drain_s: float = Field(
-        25,
+        default=25,
         ge=0,
         allow_inf_nan=False,
         description="After SIGTERM, seconds for the calls under way to finish before they are broken off.",
     )
     request_retries: int = Field(
-        10, ge=0, le=50, description="Retries of a model call that failed in transport."
+        default=10, ge=0, le=50, description="Retries of a model call that failed in transport."
     )
     mcp_file: Path | None = Field(
-        None, description="JSON file of MCP servers whose tools are offered besides the built-in ones."
+        default=None,
+        description="JSON file of MCP servers whose tools are offered besides the built-in ones.",
     )
     reader_seconds: float = Field(
-        20, gt=0, allow_inf_nan=False, description="Time limit of reading one document, page or picture."
+        default=20,
+        gt=0,
+        allow_inf_nan=False,
+        description="Time limit of reading one document, page or picture.",
     )
     reader_memory_mb: int = Field(
-        1024,
+        default=1024,
         ge=64,
         description="Memory limit of reading one document, page or picture; macOS does not hold it.",
     )
     python_backend: Literal["monty", "sandlock"] = Field(
-        "monty",
+        default="monty",
         description="Sandbox of the python tool: a Python subset, or a full CPython confined by the kernel.",
     )
-    python_seconds: float = Field(10, gt=0, allow_inf_nan=False, description="Time limit of one python call.")
-    python_memory_mb: int = Field(256, ge=16, description="Memory limit of one python call.")
+    python_seconds: float = Field(
+        default=10, gt=0, allow_inf_nan=False, description="Time limit of one python call."
+    )
+    python_memory_mb: int = Field(default=256, ge=16, description="Memory limit of one python call.")
 
     tracing: Literal["off", "otel"] = Field(
-        "off",
+        default="off",
         description="Whether OpenTelemetry spans of nodes, model calls and tool calls are sent, as its own "
         "OTEL_ variables say.",
     )
     log_format: Literal["text", "json"] = Field(
-        "text", description="Log lines on stderr: text, or one JSON object a line."
+        default="text", description="Log lines on stderr: text, or one JSON object a line."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "warning", description="Least level that is logged; info tells each node, model call and tool call."
+        default="warning",
+        description="Least level that is logged; info tells each node, model call and tool call.",
     )
 
     models_dir: Path | None = Field(
-        None, description="Folder of models on this machine, named local:PATH; default: in the data folder."
+        default=None,
+        description="Folder of models on this machine, named local:PATH; default: in the data folder.",
     )
     allow_ungated_models: bool = Field(
-        False, description="Models on this machine may be used that have not passed the gate."
+        default=False, description="Models on this machine may be used that have not passed the gate."
     )
 
     transcription: Literal["auto", "whisper", "openai"] = Field(
-        "auto",
+        default="auto",
         description="Who transcribes sound: whisper on this machine, OpenAI's endpoint (or the base URL's), "
         "or the first of the two that is set up.",
     )
     whisper_model: str = Field(
-        "base", description="Whisper model on this machine: a name, or the path of a checkpoint."
+        default="base", description="Whisper model on this machine: a name, or the path of a checkpoint."
     )
-    transcription_model: str = Field("whisper-1", description="Model of the transcription endpoint.")
+    transcription_model: str = Field(default="whisper-1", description="Model of the transcription endpoint.")
     max_audio_minutes: float = Field(
-        60, gt=0, description="Longest sound file that is transcribed, in minutes."
+        default=60, gt=0, description="Longest sound file that is transcribed, in minutes."
     )
 
     evals_dir: Path | None = Field(
-        None, description="Folder of the benchmarks' data, one in it each; default: in the data folder."
+        default=None,
+        description="Folder of the benchmarks' data, one in it each; default: in the data folder.",
     )
 
     allowed_models: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="Models (comma-separated) that a run may ask for; empty: any."
+        default=(), description="Models (comma-separated) that a run may ask for; empty: any."
     )
     max_tokens: int | None = Field(
-        None, ge=LEAST_TOKENS, description="Highest token budget that a run may ask for."
+        default=None, ge=LEAST_TOKENS, description="Highest token budget that a run may ask for."
     )
     max_usd: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="Highest dollar budget that a run may ask for."
+        default=None, gt=0, allow_inf_nan=False, description="Highest dollar budget that a run may ask for."
     )
     max_seconds: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="Highest time budget that a run may ask for."
+        default=None, gt=0, allow_inf_nan=False, description="Highest time budget that a run may ask for."
     )
     require_plan_approval: bool = Field(
-        False, description="Every plan needs a person's approval, whatever a run asks."
+        default=False, description="Every plan needs a person's approval, whatever a run asks."
     )
 
     least_approval: Literal["never", "tainted", "always"] = Field(
-        "never", description="Least approval of tools that change something; a run may ask for more."
+        default="never", description="Least approval of tools that change something; a run may ask for more."
     )
 
     @field_validator("model")
@@ -278,6 +287,11 @@ SECRETS = frozenset(
     name for name, field in Settings.model_fields.items() if field.annotation == SecretStr | None
 )
 """The fields whose values are never shown."""
+VARIABLES = {
+    str(field.validation_alias or f"FORETHOUGHT_{name.upper()}"): str(field.validation_alias or name)
+    for name, field in Settings.model_fields.items()
+}
+"""The environment variable of each field, and the name that `Settings` takes the field by."""
 
 
 def read_settings(**flags: Any) -> Settings:

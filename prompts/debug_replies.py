@@ -27,8 +27,12 @@ def error_type(description: str, *modules: str) -> Any:
 class ModuleLabel(Reply):
     """What one module of a step did wrong, if anything."""
 
-    evidence: Text = Field("", description="Words copied exactly from the trajectory; empty for no_error.")
-    reasoning: Text = Field("", description="Why this fits the type's definition, or why there is no error.")
+    evidence: Text = Field(
+        default="", description="Words copied exactly from the trajectory; empty for no_error."
+    )
+    reasoning: Text = Field(
+        default="", description="Why this fits the type's definition; empty for no_error."
+    )
     error_type: str
 
 
@@ -79,7 +83,7 @@ MOST_SUSPECTS = 4
 class Suspect(Reply):
     """A step that is to be examined closely."""
 
-    reason: Text = Field("", description="What may have gone wrong there.")
+    reason: Text = Field(default="", description="What may have gone wrong there.")
     step: int = Field(ge=1)
 
 

@@ -33,18 +33,18 @@ class DiagnosedError(Reply):
 class ComparativeDiagnosis(Reply):
     """3.2.1, diagnosis: what separates a task's failed runs from its successful ones."""
 
-    comparison: Text = Field("", description="Where the runs part, and what decided their outcomes.")
+    comparison: Text = Field(default="", description="Where the runs part, and what decided their outcomes.")
     errors: ListOf[DiagnosedError] = Field(default_factory=list)
 
 
 class Aggregation(Reply):
     """3.2.1, aggregation: what one diagnosed entry is to the set of errors so far."""
 
-    reasoning: Text = Field("", description="Which errors of the set come near, and what decides.")
+    reasoning: Text = Field(default="", description="Which errors of the set come near, and what decides.")
     decision: Literal["new", "merge", "discard"]
-    name: Text = Field("", description="new: its name; merge: the name of the error that it joins.")
+    name: Text = Field(default="", description="new: its name; merge: the name of the error that it joins.")
     description: Text = Field(
-        "", description="new, merge: the error's whole description as it then stands; discard: empty."
+        default="", description="new, merge: the error's whole description as it then stands; discard: empty."
     )
 
 

@@ -151,8 +151,8 @@ class Plan(Reply):
 class FoundError(Reply):
     """A planning error found in a plan."""
 
-    evidence: Text = Field("", description="The part of the plan that shows it.")
-    risk: Text = Field("", description="What will go wrong if the plan is executed as it is.")
+    evidence: Text = Field(default="", description="The part of the plan that shows it.")
+    risk: Text = Field(default="", description="What will go wrong if the plan is executed as it is.")
     error_type: str = Field(min_length=1)
 
 
@@ -160,8 +160,8 @@ class PlanDiagnosis(Reply):
     """PreFlect 3.2.2, turn 1: the situation, the tools' behaviour, and the errors found (none: an empty
     list). Not in the paper: verdicts on the signs, and the revised plan, which saves turn 2."""
 
-    situation: Text = Field("", description="What has been done and what is known.")
-    tool_notes: Text = Field("", description="Which tools worked or failed here, and why.")
+    situation: Text = Field(default="", description="What has been done and what is known.")
+    tool_notes: Text = Field(default="", description="Which tools worked or failed here, and why.")
     signs: ListOf[SignVerdict] = Field(default_factory=list)
     errors: ListOf[FoundError] = Field(default_factory=list)
     subtasks: ListOf[PlannedSubtask] = Field(default_factory=list)
@@ -180,7 +180,7 @@ def diagnosis_of(names: tuple[str, ...]) -> type[PlanDiagnosis]:
 class PlanRevision(Reply):
     """PreFlect 3.2.2, turn 2: the whole plan, revised."""
 
-    changes: Text = Field("", description="What changes and why.")
+    changes: Text = Field(default="", description="What changes and why.")
     subtasks: list[PlannedSubtask] = Field(min_length=1)
 
 
@@ -213,6 +213,13 @@ class Check(Reply):
     ok: Annotated[Literal["yes", "no"], BeforeValidator(_yes_or_no)]
 
 
+class AnswerCheck(Reply):
+    """Not in the papers: the checks of an answer that another agent gives, and the work that is missing."""
+
+    checks: ListOf[Check]
+    work: Text = ""
+
+
 class AnswerDraft(Reply):
     """MIRROR 3.4: the answer and the answer agent's own evaluation of it. Not in the paper: checks that come
     before the answer instead, and the work that they find missing."""
@@ -231,7 +238,7 @@ class ForeseeingAnswer(AnswerDraft):
     """An AnswerDraft that foresees the person's next message (SAMULE 3.2.3); sent under the name
     AnswerDraft."""
 
-    expected_reply: Text = Field("", description="What the person will probably say to this answer.")
+    expected_reply: Text = Field(default="", description="What the person will probably say to this answer.")
 
 
 class RoundReflection(Reply):
@@ -244,10 +251,12 @@ class ForesightVerdict(Reply):
     """SAMULE 3.2.3, Algorithm 2: whether what came deviates from what was expected, and the reflection on
     it."""
 
-    difference: Text = Field("", description="What came against what was expected, in a sentence.")
+    difference: Text = Field(default="", description="What came against what was expected, in a sentence.")
     deviation: Literal["none", "minor", "significant"]
-    reflection: Text = Field("", description="Only for significant: what to do differently from here.")
-    replan: Flag = Field(False, description="Only for significant: whether the plan rests on it.")
+    reflection: Text = Field(
+        default="", description="Only for significant: what to do differently from here."
+    )
+    replan: Flag = Field(default=False, description="Only for significant: whether the plan rests on it.")
 
     @model_validator(mode="after")
     def _agrees(self) -> ForesightVerdict:
@@ -265,14 +274,16 @@ class LessonDraft(Reply):
         default_factory=list, description="Numbers of the steps that show the mistake."
     )
     failed: str = Field(min_length=1, description="What went wrong.")
-    why: Text = Field("", description="Why it did.")
+    why: Text = Field(default="", description="Why it did.")
     worked: str = Field(min_length=1, description="What worked, or what to do instead.")
-    error_type: str | None = Field(None, description="The kind of planning mistake, or null.")
+    error_type: str | None = Field(default=None, description="The kind of planning mistake, or null.")
 
 
 class DocumentAnswer(Reply):
     """PreFlect A.2: a document inspector's answer in three parts."""
 
-    details: Text = Field("", description="What the document says on the question, with figures and names.")
-    context: Text = Field("", description="Where in the document this stands, and what restricts it.")
+    details: Text = Field(
+        default="", description="What the document says on the question, with figures and names."
+    )
+    context: Text = Field(default="", description="Where in the document this stands, and what restricts it.")
     brief: str = Field(min_length=1, description="The short answer, or that the document does not say.")

@@ -10,7 +10,9 @@ from forethought.prompts.replies import ListOf, Reply, Text
 class TrialReflection(Reply):
     """Micro level: one failed trial against the reference."""
 
-    comparison: Text = Field("", description="Where the trial parts from what is right. It is not kept.")
+    comparison: Text = Field(
+        default="", description="Where the trial parts from what is right. It is not kept."
+    )
     reflection: str = Field(
         min_length=1, description="What went wrong and a new plan, without the reference."
     )
@@ -26,7 +28,9 @@ class NewErrorType(Reply):
 class TaxonomyGrowth(Reply):
     """Meso level: what the trials of one task add to the taxonomy."""
 
-    rationale: Text = Field("", description="Which errors the trials show, and which types cover them.")
+    rationale: Text = Field(
+        default="", description="Which errors the trials show, and which types cover them."
+    )
     new_types: ListOf[NewErrorType] = Field(
         default_factory=list, description="Types that the taxonomy lacks; empty if it covers all."
     )

@@ -60,6 +60,8 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # Nothing is asked over TLS: reading all authorities' certificates takes each client 15 ms.
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+    monkeypatch.setattr("platformdirs.user_config_path", lambda name: tmp_path / "config" / name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))  # of processes that a test starts
     monkeypatch.setenv("FORETHOUGHT_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("FORETHOUGHT_EFFORT", "paper")  # what tests are about runs at its paper's moment
 

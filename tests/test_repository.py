@@ -16,7 +16,7 @@ from dotenv import dotenv_values
 
 from docs.draw_graph import draw, mermaid, with_picture
 from forethought.models.providers import KEYS
-from forethought.settings import Settings
+from forethought.settings import VARIABLES, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -80,14 +80,6 @@ def test_what_must_not_be_committed_is_ignored() -> None:
     assert ".env.example" not in ignored
 
 
-def settings_variables() -> set[str]:
-    """The environment variable of each field of the settings."""
-    prefix = str(Settings.model_config["env_prefix"])
-    return {
-        str(field.validation_alias or prefix + name.upper()) for name, field in Settings.model_fields.items()
-    }
-
-
 def example() -> tuple[dict[str, str], list[str]]:
     """The variables of .env.example once the # is taken off, and those that no line explains."""
     lines = (ROOT / ".env.example").read_text("utf-8").splitlines()
@@ -104,8 +96,8 @@ def test_the_example_of_an_env_file_names_every_setting_and_only_what_there_is()
     given, unexplained = example()
     keys = {name for names in KEYS.values() for name in names}
     assert unexplained == []
-    assert settings_variables() - set(given) == set()
-    assert set(given) - settings_variables() - keys == {
+    assert VARIABLES.keys() - set(given) == set()
+    assert set(given) - VARIABLES.keys() - keys == {
         "FORETHOUGHT_DEBUG", "FORETHOUGHT_SECRETS", "LANGSMITH_TRACING",
     }  # fmt: skip
     assert {"OPENAI_API_KEY", "GOOGLE_API_KEY", "ANTHROPIC_API_KEY", "TAVILY_API_KEY"} <= set(given)

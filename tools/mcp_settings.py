@@ -37,8 +37,8 @@ class McpSetupError(ValueError):
 class McpTool(BaseModel):
     """What the operator says of one tool, or of all of a server's: fields of `Tool`."""
 
-    effect: Effect | None = Field(None, description="By default what the server says.")
-    timeout_s: float | None = Field(None, gt=0, description="Time limit of a call, in seconds (60).")
+    effect: Effect | None = Field(default=None, description="By default what the server says.")
+    timeout_s: float | None = Field(default=None, gt=0, description="Time limit of a call, in seconds (60).")
     outside: bool | None = None
     private: bool | None = None
     content: tuple[str, ...] | None = None
@@ -60,7 +60,7 @@ class McpServer(McpTool):
     env: dict[str, str] = {}
     cwd: str | None = None
     url: str | None = None
-    transport: str | None = Field(None, validation_alias=AliasChoices("transport", "type"))
+    transport: str | None = Field(default=None, validation_alias=AliasChoices("transport", "type"))
     """`sse` for an address of the older kind; any other word says what command or url say already."""
     headers: dict[str, str] = {}
     disabled: bool = False

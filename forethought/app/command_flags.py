@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
 
+import platformdirs
 import typer
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -34,12 +35,12 @@ def flag(
 ) -> Any:
     """A field that is a flag, --NAME of the field unless `names` say otherwise; `...` has no default."""
     extra: dict[str, Any] = {"names": list(names), "metavar": metavar, "min": min, "max": max}
-    return Field(default, description=help, json_schema_extra=extra)
+    return Field(default=default, description=help, json_schema_extra=extra)
 
 
 def argument(help: str, metavar: str, default: Any = ...) -> Any:
     """A field that is an argument."""
-    return Field(default, description=help, json_schema_extra={"metavar": metavar})
+    return Field(default=default, description=help, json_schema_extra={"metavar": metavar})
 
 
 class Flags(BaseModel):
@@ -129,7 +130,7 @@ def typer_command(run: Callable[[Options], int]) -> Callable[..., int]:
 
 
 def _begin(debug: bool) -> None:
-    """Load .env and set up logging, as every command does first."""
+    """Load the files of settings and set up logging, as every command does first."""
     enable_debug(debug)
     from forethought.telemetry.logs import configure
 
@@ -138,12 +139,26 @@ def _begin(debug: bool) -> None:
     enable_debug(debug)
 
 
+def user_file() -> Path:
+    """The user's own settings, which `forethought config` writes."""
+    return platformdirs.user_config_path("forethought") / "config.env"
+
+
 def load_dotenv(folder: Path) -> None:
-    """Load `folder`/.env into the environment, which takes precedence."""
+    """Load `folder`/.env, and the user's own file below it, into the environment, which takes precedence."""
+    from dotenv import dotenv_values
     from dotenv import load_dotenv as load
 
     path = folder / ".env"
     try:
         load(path, encoding="utf-8-sig")
+        path = user_file()
+        own = dotenv_values(path, interpolate=False)
     except UnicodeDecodeError as error:
         raise CliError(f"{path} is not UTF-8 text: save it as UTF-8") from error
+    address = own.get("FORETHOUGHT_BASE_URL")
+    if os.environ.get("FORETHOUGHT_BASE_URL", address) != address:
+        # A key goes with its address: a folder's .env cannot have it sent elsewhere.
+        own.pop("FORETHOUGHT_API_KEY", None)
+    for name, value in own.items():
+        os.environ.setdefault(name, value or "")

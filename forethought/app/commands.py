@@ -11,6 +11,7 @@ import typer
 from forethought.app.batch import jobs, submit, worker
 from forethought.app.collect import collect
 from forethought.app.command_flags import typer_command
+from forethought.app.config import config_app
 from forethought.app.debug.command import debug
 from forethought.app.distill import distill
 from forethought.app.doctor import doctor
@@ -36,6 +37,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(train_app, name="train")
+app.add_typer(config_app, name="config")
 app.add_typer(lessons_app, name="lessons")
 app.add_typer(eval_app, name="eval")
 app.add_typer(trajectories_app, name="trajectories")

@@ -15,12 +15,13 @@ from importlib.metadata import PackageNotFoundError, version
 from rich.text import Text
 
 from forethought.app.command_flags import CommandOptions
+from forethought.app.config import set_variables
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, FAILED, CliError, explain, input_errors
 from forethought.app.options import settings_from
 from forethought.app.text import one_line, to_json
 from forethought.redaction import LISTED, weak_secrets
-from forethought.settings import Settings
+from forethought.settings import VARIABLES, Settings
 
 _EXTRAS = (
     ("Postgres", "psycopg", "postgres"),
@@ -90,6 +91,8 @@ def run_checks(settings: Settings) -> Iterator[Check]:
         yield Check("tools", True, _tools(settings), core=True)
     except Exception as error:
         yield Check("tools", False, explain(error).line, core=True)
+    origins = ", ".join(f"{name} ({origin})" for name, (_, origin) in set_variables().items())
+    yield Check("settings", True, origins or "all as they come; see: forethought config set --help")
     yield from _secrets()
     yield from _unknown_variables()
     for purpose, package, extra in _EXTRAS:
@@ -161,7 +164,7 @@ def _secrets() -> Iterator[Check]:
 
 
 def _unknown_variables() -> Iterator[Check]:
-    known = _OWN | {f"FORETHOUGHT_{name.upper()}" for name in Settings.model_fields}
+    known = _OWN | VARIABLES.keys()
     for name in sorted(os.environ):
         if name.startswith("FORETHOUGHT_") and name not in known:
             close = difflib.get_close_matches(name, known, n=1, cutoff=0.8)

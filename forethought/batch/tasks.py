@@ -22,7 +22,7 @@ class BatchTask(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
 
-    id: str = Field("", pattern=rf"^$|{ID}")
+    id: str = Field(default="", pattern=rf"^$|{ID}")
     """Unique in its batch; by default made of what the task is."""
     task: str = Field(min_length=1)
     files: tuple[str, ...] = ()

@@ -44,7 +44,7 @@ class Run(_Record):
     main_metric: str
     options: dict[str, str] = Field(default_factory=dict)
     methods: list[str]
-    trials: int = Field(1, ge=1)
+    trials: int = Field(default=1, ge=1)
     limit: int | None = None
     seed: int = 0
     model: str

@@ -12,6 +12,8 @@ reflections, re-plans and the tool floor are ours.
 from __future__ import annotations
 
 import difflib
+import inspect
+import textwrap
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
@@ -32,148 +34,163 @@ Mechanism = Literal["prospective_reflection", "plan_intra", "tool_intra", "answe
 
 
 class Context(BaseModel):
-    """Choices of one run. Frozen; validation refuses unknown keys."""
+    """Choices of one run. Frozen; validation refuses unknown keys.
+
+    Each is a keyword here, `--set NAME=VALUE` on the command line and a field of Studio's form:
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    model: ModelName = Field("openai:gpt-4.1", description="Model of every role, as provider:name.")
-    planner_model: ModelName | None = Field(None, description="Model of the planner; empty: `model`.")
+    model: ModelName = Field(default="openai:gpt-4.1", description="Model of every role, as provider:name.")
+    planner_model: ModelName | None = Field(default=None, description="Model of the planner; empty: `model`.")
     reflector_model: ModelName | None = Field(
-        None, description="Model of the prospective reflector; empty: `model`."
+        default=None, description="Model of the prospective reflector; empty: `model`."
     )
-    tool_model: ModelName | None = Field(None, description="Model of the tool agent; empty: `model`.")
+    tool_model: ModelName | None = Field(default=None, description="Model of the tool agent; empty: `model`.")
     vision_model: ModelName | None = Field(
-        None, description="Model that looks at images; empty: `tool_model`."
+        default=None, description="Model that looks at images; empty: `tool_model`."
     )
-    answer_model: ModelName | None = Field(None, description="Model of the answer agent; empty: `model`.")
+    answer_model: ModelName | None = Field(
+        default=None, description="Model of the answer agent; empty: `model`."
+    )
     retrospective_model: ModelName | None = Field(
-        None, description="Model that writes the reflection on a failed round, and lessons; empty: `model`."
+        default=None,
+        description="Model that writes the reflection on a failed round, and lessons; empty: `model`.",
     )
 
     fallback_model: ModelName | None = Field(
-        None,
+        default=None,
         description="Model that is asked where another one gives no reply, is unknown or has no quota left; "
         "empty: none.",
     )
 
     plan_threshold: Score = Field(
-        9,
+        default=9,
         description="A plan that scores lower is revised. The score of a plan, move or answer: 10 without "
         "defects, 9 with slight ones, 5 to 8 with a risky one, 1 to 4 with a wrong one.",
     )
-    tool_threshold: Score = Field(9, description="A proposed move that scores lower is revised.")
+    tool_threshold: Score = Field(default=9, description="A proposed move that scores lower is revised.")
     answer_threshold: Score = Field(
-        9,
+        default=9,
         description="An answer that scores lower is mended in place, or ends the round if facts are missing.",
     )
     tool_floor: Score = Field(
-        5, description="After the revisions, a proposal is tried only at this score or above."
+        default=5, description="After the revisions, a proposal is tried only at this score or above."
     )
 
     effort: Effort = Field(
-        "auto",
+        default="auto",
         description="When mechanisms run: each at its paper's moment (paper), only where it can change "
         "something (auto), or as few as possible (low). A switch below that is set wins.",
     )
 
-    max_rounds: int = Field(5, ge=1, le=20, description="Rounds of plan, execution and answer.")
-    max_steps: int = Field(20, ge=1, le=2000, description="Calls of tools in a task.")
+    max_rounds: int = Field(default=5, ge=1, le=20, description="Rounds of plan, execution and answer.")
+    max_steps: int = Field(default=20, ge=1, le=2000, description="Calls of tools in a task.")
     max_moves: int | None = Field(
-        None,
+        default=None,
         ge=1,
         le=6000,
         description="Moves in a task: calls, results handed over, requests for a plan, refused moves; empty: "
         "three times `max_steps`.",
     )
     max_revisions: int = Field(
-        2, ge=0, le=10, description="Revisions of a plan, move or answer that scored too low."
+        default=2, ge=0, le=10, description="Revisions of a plan, move or answer that scored too low."
     )
     max_reflections: int = Field(
-        2, ge=1, le=10, description="Revisions of a plan by the reflector, each diagnosed again."
+        default=2, ge=1, le=10, description="Revisions of a plan by the reflector, each diagnosed again."
     )
-    max_replans: int = Field(6, ge=0, le=50, description="Re-plans of a task.")
+    max_replans: int = Field(default=6, ge=0, le=50, description="Re-plans of a task.")
     max_attempts: int = Field(
-        3, ge=1, le=10, description="Failed attempts of a subtask before a new plan is due."
+        default=3, ge=1, le=10, description="Failed attempts of a subtask before a new plan is due."
     )
-    max_parallel: int = Field(16, ge=1, le=32, description="Subtasks side by side.")
+    max_parallel: int = Field(default=16, ge=1, le=32, description="Subtasks side by side.")
     forced_replans: tuple[Annotated[int, Field(ge=1)], ...] | None = Field(
-        None,
+        default=None,
         max_length=20,
         description="Calls by which a new plan is forced if none was made; empty: 6 and 12 with effort "
         "paper, else none.",
     )
 
     max_tokens: int | None = Field(
-        400_000, ge=LEAST_TOKENS, description="Tokens of a task, input and output."
+        default=400_000, ge=LEAST_TOKENS, description="Tokens of a task, input and output."
     )
     context_tokens: int | None = Field(
-        None,
+        default=None,
         ge=LEAST_WINDOW_TOKENS,
         description="Context window of the models, in tokens, of which prompts show shares; empty: what is "
         "known of them, else 128,000.",
     )
     max_usd: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="Dollars of a task; needs models with a known price."
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Dollars of a task; needs models with a known price.",
     )
     max_seconds: float | None = Field(
-        None,
+        default=None,
         gt=0,
         allow_inf_nan=False,
         description="Active seconds of a task; waiting for a person is not counted.",
     )
     answer_format: str = Field(
-        "", max_length=300, description="A sentence on the answer's form, such as 'a number only'."
+        default="", max_length=300, description="A sentence on the answer's form, such as 'a number only'."
     )
 
     prospective_reflection: bool | None = Field(
-        None, description="PreFlect 3.2.2: criticise every plan before it is executed; empty: by `effort`."
+        default=None,
+        description="PreFlect 3.2.2: criticise every plan before it is executed; empty: by `effort`.",
     )
     planning_errors: bool = Field(
-        True, description="PreFlect 3.2.1: criticise against the distilled planning errors."
+        default=True, description="PreFlect 3.2.1: criticise against the distilled planning errors."
     )
-    replanning: bool = Field(True, description="PreFlect 3.3: change the plan during execution.")
+    replanning: bool = Field(default=True, description="PreFlect 3.3: change the plan during execution.")
     plan_intra: bool | None = Field(
-        None, description="MIRROR 3.4: the planner evaluates and revises its plan; empty: by `effort`."
+        default=None,
+        description="MIRROR 3.4: the planner evaluates and revises its plan; empty: by `effort`.",
     )
     tool_intra: bool | None = Field(
-        None, description="MIRROR 3.4: the tool agent evaluates and revises its move; empty: by `effort`."
+        default=None,
+        description="MIRROR 3.4: the tool agent evaluates and revises its move; empty: by `effort`.",
     )
     answer_intra: bool | None = Field(
-        None, description="MIRROR 3.4: the answer agent evaluates and mends its answer; empty: by `effort`."
+        default=None,
+        description="MIRROR 3.4: the answer agent evaluates and mends its answer; empty: by `effort`.",
     )
     short_term_memory: bool = Field(
-        True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent."
+        default=True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent."
     )
     long_term_memory: bool = Field(
-        True,
+        default=True,
         description="MIRROR 3.5: the task's failed rounds are shown to planner, reflector and answer agent. "
         "Off: each round begins as the first did.",
     )
     round_reflection: bool = Field(
-        False, description="A failed round's reflection is written by the retrospective model."
+        default=False, description="A failed round's reflection is written by the retrospective model."
     )
     foresight: Foresight = Field(
-        "tools",
+        default="tools",
         description="SAMULE 3.2.3: predict and compare what calls show (tools), what the person says (user), "
         "or both.",
     )
     foresight_judgement: bool = Field(
-        False,
+        default=False,
         description="SAMULE 3.2.3: where rules cannot compare and a call claims to finish its subtask, a "
         "model does: one more call each.",
     )
     lessons: bool = Field(
-        False, description="What failed in a task is kept for the user's later tasks; needs a Store."
+        default=False, description="What failed in a task is kept for the user's later tasks; needs a Store."
     )
     lesson_namespace: Namespace = Field(
-        "default", description="The collection of lessons, such as a project's, kept apart from others."
+        default="default",
+        description="The collection of lessons, such as a project's, kept apart from others.",
     )
     proposals: Literal["json", "functions"] = Field(
-        "json", description="MIRROR 4.4: the tool agent writes its proposal as JSON, or calls a function."
+        default="json",
+        description="MIRROR 4.4: the tool agent writes its proposal as JSON, or calls a function.",
     )
-    approve_plan: bool = Field(False, description="Ask a person before a plan is executed.")
+    approve_plan: bool = Field(default=False, description="Ask a person before a plan is executed.")
     approve_tools: Approval = Field(
-        "tainted",
+        default="tainted",
         description="Ask a person before a tool changes or sends something: always; if text from outside is "
         "in the thread and the person's words do not cover the call (tainted); or never, except for sending "
         "once something private was read.",
@@ -227,6 +244,17 @@ class Context(BaseModel):
         return own or self.model
 
 
+def _described(context: type[BaseModel]) -> str:
+    """A line or two for each field: its name, default and meaning."""
+    return "\n".join(
+        textwrap.fill(f"{name} ({field.default!r}): {field.description}", width=100, subsequent_indent="    ")
+        for name, field in context.model_fields.items()
+    )
+
+
+Context.__doc__ = f"{inspect.cleandoc(Context.__doc__ or '')}\n\n{_described(Context)}\n"
+
+
 class UnknownSetting(ValueError):
     """A key that is no setting: one line that names the nearest."""
 
@@ -244,8 +272,9 @@ C = TypeVar("C", bound=BaseModel)
 
 def as_sent(context: type[C]) -> type[C]:
     """A context as clients send it: a key that is no setting is kept, for the first node to refuse."""
+    headline = (context.__doc__ or "").split("\n")[0]
     return create_model(
-        context.__name__, __base__=context, __doc__=context.__doc__, __cls_kwargs__={"extra": "allow"}
+        context.__name__, __base__=context, __doc__=headline, __cls_kwargs__={"extra": "allow"}
     )
 
 

@@ -32,39 +32,50 @@ DEBUGGING_TOKENS = 5_000_000
 class DebuggerContext(OfflineContext):
     """Choices of one debugging (4.1, 4.2)."""
 
-    judge_model: ModelName | None = Field(None, description="Model that judges answers; empty: `model`.")
-    actor_model: ModelName | None = Field(
-        None, description="Model that acts in re-runs in an environment; empty: `model`."
+    judge_model: ModelName | None = Field(
+        default=None, description="Model that judges answers; empty: `model`."
     )
-    method: SearchMethod = Field("triage", description="How the critical error is found.")
-    rerun: RerunMethod = Field("off", description="Whether and how the run is made again.")
+    actor_model: ModelName | None = Field(
+        default=None, description="Model that acts in re-runs in an environment; empty: `model`."
+    )
+    method: SearchMethod = Field(default="triage", description="How the critical error is found.")
+    rerun: RerunMethod = Field(default="off", description="Whether and how the run is made again.")
     judge: JudgeName = Field(
-        "gold",
+        default="gold",
         description="Who says whether a run succeeded: the expected answer, a model that knows it, a person, "
         "the environment, or nobody (only without re-runs).",
     )
     fine_grained: bool = Field(
-        True,
+        default=True,
         description="Stage 1, labels of steps; off: its ablation, the critical error from the bare run.",
     )
     max_reruns: int = Field(
-        5, ge=1, le=20, description="Re-runs, each after a new look for the error (N = 5)."
+        default=5, ge=1, le=20, description="Re-runs, each after a new look for the error (N = 5)."
     )
     trials: int = Field(
-        4, ge=1, le=50, description="Continuations a step in counterfactual mode; fewer than 4 prove nothing."
+        default=4,
+        ge=1,
+        le=50,
+        description="Continuations a step in counterfactual mode; fewer than 4 prove nothing.",
     )
     flip_rate: float = Field(
-        0.5, gt=0, le=1, description="Share of continuations that must succeed for a step to be critical."
+        default=0.5,
+        gt=0,
+        le=1,
+        description="Share of continuations that must succeed for a step to be critical.",
     )
-    max_parallel: int = Field(16, ge=1, le=64, description="Calls side by side.")
+    max_parallel: int = Field(default=16, ge=1, le=64, description="Calls side by side.")
     window: int = Field(
-        40, ge=5, le=200, description="Steps shown whole in one prompt; a longer run is shown by windows."
+        default=40,
+        ge=5,
+        le=200,
+        description="Steps shown whole in one prompt; a longer run is shown by windows.",
     )
     max_observation_chars: int = Field(
-        4_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
+        default=4_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
     )
     max_tokens: int | None = Field(
-        DEBUGGING_TOKENS,
+        default=DEBUGGING_TOKENS,
         ge=1_000,
         description="Tokens of it, re-runs included; cached ones count at what they cost.",
     )

@@ -152,10 +152,17 @@ class DistillerState(DistillerInput, DistillerOutput, total=False):
 class DistillerContext(OfflineContext):
     """Choices of one distillation."""
 
-    review: bool = Field(False, description="A person keeps, edits, merges or drops each error at the end.")
-    max_runs: int = Field(
-        6, ge=2, le=20, description="Runs of a task that are compared; of more, failed and successful ones."
+    review: bool = Field(
+        default=False, description="A person keeps, edits, merges or drops each error at the end."
     )
-    max_failures: int = Field(6, ge=2, le=20, description="Failure patterns of an error.")
-    max_successes: int = Field(5, ge=1, le=20, description="Success patterns of an error.")
-    max_cases: int = Field(12, ge=1, le=50, description="Findings that an error's patterns are written from.")
+    max_runs: int = Field(
+        default=6,
+        ge=2,
+        le=20,
+        description="Runs of a task that are compared; of more, failed and successful ones.",
+    )
+    max_failures: int = Field(default=6, ge=2, le=20, description="Failure patterns of an error.")
+    max_successes: int = Field(default=5, ge=1, le=20, description="Success patterns of an error.")
+    max_cases: int = Field(
+        default=12, ge=1, le=50, description="Findings that an error's patterns are written from."
+    )

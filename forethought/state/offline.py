@@ -25,19 +25,22 @@ class OfflineContext(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: ModelName = Field(
-        "openai:gpt-4.1",
+        default="openai:gpt-4.1",
         description="Model that is asked, as provider:name.",
         json_schema_extra={"langgraph_type": "model"},
     )
-    max_parallel: int = Field(8, ge=1, le=64, description="Calls, re-runs and trials side by side.")
+    max_parallel: int = Field(default=8, ge=1, le=64, description="Calls, re-runs and trials side by side.")
     max_observation_chars: int = Field(
-        2_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
+        default=2_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
     )
     max_tokens: int | None = Field(
-        None, ge=1_000, description="Tokens of the whole, its re-runs or trials included."
+        default=None, ge=1_000, description="Tokens of the whole, its re-runs or trials included."
     )
     max_usd: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="Dollars of the whole, its re-runs or trials included."
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Dollars of the whole, its re-runs or trials included.",
     )
 
 

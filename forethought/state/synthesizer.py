@@ -129,11 +129,15 @@ class SynthesizerState(SynthesizerInput, SynthesizerOutput, total=False):
 class SynthesizerContext(OfflineContext):
     """Choices of one synthesis."""
 
-    trials: int = Field(3, ge=1, le=20, description="Trials of a task at most; the first success ends them.")
-    meso_reference: bool = Field(
-        False, description="Ablation: the error types and labels are made with the reference in view."
+    trials: int = Field(
+        default=3, ge=1, le=20, description="Trials of a task at most; the first success ends them."
     )
-    steps_per_call: int = Field(10, ge=1, le=100, description="Steps of a trial that one call labels.")
+    meso_reference: bool = Field(
+        default=False, description="Ablation: the error types and labels are made with the reference in view."
+    )
+    steps_per_call: int = Field(
+        default=10, ge=1, le=100, description="Steps of a trial that one call labels."
+    )
     max_cases: int = Field(
-        12, ge=2, le=50, description="Trajectories that an error type's reflection is written from."
+        default=12, ge=2, le=50, description="Trajectories that an error type's reflection is written from."
     )

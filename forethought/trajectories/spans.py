@@ -13,20 +13,27 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from forethought.trajectories.layout import Layout
 from forethought.trajectories.message_forms import content, is_message
-from forethought.trajectories.messages import Conversation, Turn, conversation, tools_of, trajectory_of
-from forethought.trajectories.types import Loaded, Outcome, Reference
+from forethought.trajectories.messages import Conversation, Turn, conversation
+from forethought.trajectories.types import Loaded, Outcome
 from forethought.trajectories.values import first, is_grade, mapping, outcome, text
 
 MODEL, TOOL = "model", "tool"
-_TASK_KEYS = ("task", "question", "input", "query", "prompt", "problem", "user_input")
+_CALLED = re.compile(r"^(?:execute_tool|running tool:) ")
+_TASK_KEYS = ("task", "question", "input", "query", "prompt", "problem", "user_input", "contents")
 _ANSWER_KEYS = ("answer", "output", "result", "response", "text", "content")
-_INSIDE = ("messages", "message", "output", "choices", "generations", "outputs", "input", "contents")
+_INSIDE = (
+    *("messages", "message", "output", "choices", "generations", "outputs", "input", "contents"),
+    *("candidates", "content", "new_message"),
+)
 _LIMIT = re.compile(
     "GraphRecursionError|recursion limit|max(?:imum)?[ _](?:iterations?|steps|turns)|MaxTurnsExceeded",
     re.IGNORECASE,
 )
-_VERDICT = re.compile(r"correct|success|succeed|pass|accura|reward|resolved|exact", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"correct|success|succeed|pass|accura|reward|resolved|exact|solved|outcome|verdict|^score$", re.IGNORECASE
+)
 
 
 @dataclass
@@ -39,7 +46,7 @@ class Span:
     kind: str = ""
     """MODEL, TOOL, or '' for what only frames others."""
     name: str = ""
-    begun: tuple[str, ...] = ()
+    begun: str = ""
     inputs: Any = None
     outputs: Any = None
     instructions: Any = None
@@ -78,11 +85,12 @@ def _trace(spans: Sequence[Span], source: str, name: str) -> Loaded:
     ordered = sorted(spans, key=lambda span: span.begun)
     ids = {span.id for span in ordered}
     root = next((span for span in ordered if span.parent not in ids), ordered[0])
-    chat, tools, asked = Conversation(), None, False
+    chat, asked = Conversation(), False
+    _frame(ordered)
     for span in ordered:
         if span.kind == MODEL:
             _model(span, chat)
-            tools, asked = tools or span.tools, True
+            asked = True
         elif span.kind == TOOL:
             _tool(span, chat.turns, alone=not asked)
     trouble = root.error
@@ -90,32 +98,39 @@ def _trace(spans: Sequence[Span], source: str, name: str) -> Loaded:
         chat.turns[-1].observed.append(f"[the run ended with an error] {trouble}")
     limit = _LIMIT.search(trouble)
     scores = {key: value for span in ordered for key, value in span.scores.items()} | root.scores
-    reached, note = _reached(scores)
-    trajectory = trajectory_of(
-        chat,
-        id=name,
-        source=source,
-        task=_words(root.inputs, _TASK_KEYS) or _task_in(root.inputs) or chat.task,
-        task_id=root.task_id,
-        tools=tools_of(tools),
-        answer="" if root.kind else _words(root.outputs, _ANSWER_KEYS) or _last_words(root.outputs),
-        halted=bool(limit),
-        limit=limit[0] if limit else "",
-        notes=(*note, *(() if chat.turns else ("The trace has no span of a model or a tool.",))),
-    )
-    gold = _words(root.gold, _ANSWER_KEYS)
-    return Loaded(trajectory=trajectory, reference=Reference(outcome=reached, gold=(gold,) if gold else ()))
+    reached, notes = _reached(scores)
+    entry = {
+        "id": name,
+        "task": _words(root.inputs, _TASK_KEYS) or conversation(messages_in(root.inputs)).task,
+        "task_id": root.task_id,
+        "instructions": next(filter(None, (span.instructions for span in ordered)), None),
+        "tools": next(filter(None, (span.tools for span in ordered)), None),
+        "answer": "" if root.kind else _words(root.outputs, _ANSWER_KEYS) or _last_words(root.outputs),
+        "ended": limit[0] if limit else "",
+        "notes": notes if chat.turns else [*notes, "The trace has no span of a model or a tool."],
+        "outcome": reached,
+        "gold": _words(root.gold, _ANSWER_KEYS),
+    }
+    return Layout(source, "", outcome="outcome", gold="gold", limits=".").told(chat, entry, name)
+
+
+def _frame(spans: Sequence[Span]) -> None:
+    """A model's span that holds others only frames them; of two that tell of one call the outer counts."""
+    for span in spans:
+        within = [each for each in spans if each.parent == span.id and each.kind and span.kind == MODEL]
+        twice = len(within) == 1 and within[0].kind == MODEL
+        for each in within if twice else [span] if within else []:
+            each.kind = ""
 
 
 def _model(span: Span, chat: Conversation) -> None:
     """A model's span as a turn; what it was asked with says what came before."""
     asked = conversation(messages_in(span.inputs))
-    stated = content(span.instructions) if span.instructions else ""
     if not chat.turns:
-        chat.instructions = [stated] if stated else asked.instructions
-        chat.task, chat.before = asked.task, asked.before
+        chat.instructions, chat.task, chat.before = asked.instructions, asked.task, asked.before
     elif not chat.turns[-1].observed and asked.turns:
         chat.turns[-1].observed = asked.turns[-1].observed
+    chat.task = chat.task or _words(span.inputs, _TASK_KEYS)
     replied = messages_in(span.outputs) or ([span.outputs] if isinstance(span.outputs, str) else [])
     said = [{"role": "assistant", "content": each} if isinstance(each, str) else each for each in replied]
     turns = conversation(said).turns or [Turn(said=_words(span.outputs, _ANSWER_KEYS))]
@@ -129,7 +144,11 @@ def _tool(span: Span, turns: list[Turn], alone: bool) -> None:
     """A tool's span as the observation of the turn that called it, or as a turn `alone`."""
     given = mapping(span.inputs)
     nested = given["input"] if set(given) == {"input"} else span.inputs
-    call = {"name": span.name or "(unnamed)", "arguments": mapping(nested) or {"input": text(nested)}}
+    name = _CALLED.sub("", span.name)
+    call = {
+        "name": name or "(unnamed)",
+        "arguments": mapping(nested) or ({"input": text(nested)} if nested else {}),
+    }
     if alone:
         turns.append(Turn(calls=[call]))
     elif not turns[-1].calls:
@@ -139,7 +158,7 @@ def _tool(span: Span, turns: list[Turn], alone: bool) -> None:
     if span.error:
         turns[-1].failure = "tool_execution_error"
         said = "\n".join(filter(None, (said, f"[tool error] {span.error}")))
-    turns[-1].observed += [said if called else f"[{span.name}] {said}"] if said else []
+    turns[-1].observed += [said if called else f"[{name}] {said}"] if said else []
 
 
 def messages_in(value: Any) -> list[Any]:
@@ -151,14 +170,12 @@ def messages_in(value: Any) -> list[Any]:
     whole = mapping(value)
     if is_message(whole):
         return [whole]
+    if "toolName" in whole:
+        return [{"role": "assistant", "tool_calls": [whole]}]
     inside = first(whole, *_INSIDE)
     found = messages_in(inside) if isinstance(inside, dict | list) else []
     ended = first(whole, "finish_reason", "stop_reason")
     return [{"finish_reason": ended, **each} for each in found] if ended else found
-
-
-def _task_in(value: Any) -> str:
-    return conversation(messages_in(value)).task
 
 
 def _last_words(value: Any) -> str:
@@ -177,13 +194,11 @@ def _words(value: Any, keys: tuple[str, ...]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _reached(scores: dict[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
+def _reached(scores: dict[str, Any]) -> tuple[Outcome, list[str]]:
     """The outcome that scores tell, and a note where they leave it open."""
-    telling = {key: value for key, value in scores.items() if _VERDICT.search(key)} or scores
-    told = {outcome(value) for value in telling.values() if not is_grade(value)} - {"unknown"}
-    if len(told) == 1:
-        return told.pop(), ()
-    if not scores:
-        return "unknown", ()
+    telling = [value for key, value in scores.items() if _VERDICT.search(key) and not is_grade(value)]
+    told = set(map(outcome, telling)) - {"unknown"}
+    if len(told) == 1 or not scores:
+        return (told.pop() if told else "unknown"), []
     listed = ", ".join(f"{key} {text(value)}" for key, value in scores.items())
-    return "unknown", (f"Its scores do not tell whether it succeeded: {listed}.",)
+    return "unknown", [f"Its scores do not tell whether it succeeded: {listed}."]

@@ -38,7 +38,7 @@ class CollectTask(BaseModel):
     """Paths, relative to the tasks file."""
     expected: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ()
     """Accepted answers."""
-    checker: str | None = Field(None, pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
+    checker: str | None = Field(default=None, pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
     """MODULE:NAME of a function that is given the answer and the task, and says whether it is right."""
     reference: str = ""
     """What a right result looks like, such as a whole plan, where `expected` does not say it: for those who

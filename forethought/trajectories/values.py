@@ -29,6 +29,11 @@ def items(value: object) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
+def rows(value: object, *keys: str) -> list[Any]:
+    """The records in `value`: a list, what stands under the first of `keys`, or itself alone."""
+    return items(value) or items(first(mapping(value), *keys)) or ([value] if isinstance(value, dict) else [])
+
+
 def first(source: Mapping[str, Any], *keys: str) -> Any:
     """What stands under the first of `keys` that is there and not None."""
     return next((source[key] for key in keys if source.get(key) is not None), None)
@@ -48,15 +53,22 @@ def at(value: object, *paths: str) -> Any:
     return None
 
 
+def parsed(value: Any) -> Any:
+    """A JSON text as what it holds, also where that is a JSON text; anything else as it is."""
+    if isinstance(value, str) and value.strip()[:1] in ("{", "[", '"'):
+        try:
+            return parsed(json.loads(value))
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
 def arguments(value: object) -> Json:
     """A call's arguments, given as an object or as its JSON text; other text stands under 'argument'."""
-    if isinstance(value, str):
-        try:
-            parsed = json.loads(value)
-        except (ValueError, RecursionError):
-            parsed = None
-        return mapping(parsed) if isinstance(parsed, dict) else ({"argument": value} if value.strip() else {})
-    return mapping(value)
+    found = parsed(value)
+    if isinstance(value, str) and not isinstance(found, dict):
+        return {"argument": value} if value.strip() else {}
+    return mapping(found)
 
 
 def outcome(value: object) -> Outcome:

@@ -198,7 +198,7 @@ def _place_problem(
     if number == numbers[0] and module in NOT_FIRST:
         return f"step {number} is the run's first: it has no {module} that could be at fault"
     if is_no_error(error_type):
-        return "error_type must name an error: the run failed"
+        return "error_type must name an error of the step that is named"
     return taxonomy.problem(module, error_type)
 
 

@@ -83,7 +83,7 @@ def critical_messages(
         labels=labels_text(labels or {}),
         unexamined=number_ranges(_unexamined(trajectory, labels or {})),
         known=known,
-        known_failure=known_failure or known is not None,
+        known_failure=known_failure,
         attempts=_attempts(branches, context),
     )
 

@@ -31,6 +31,12 @@ def test_the_form_describes_and_bounds_every_field_and_holds_nothing_that_could_
     ]
     assert not unbounded
     assert [name for name in fields if HARMFUL.search(name)] == []
+    assert "\n" not in schemas["context_schema"]["description"], "the headline alone"
+
+
+def test_its_docstring_says_what_each_field_means() -> None:
+    assert all(f"\n{name} ({field.default!r}): " in str(Context.__doc__)
+               for name, field in Context.model_fields.items())  # fmt: skip
 
 
 def test_input_and_output_have_schemas(schemas: Json) -> None:

@@ -43,7 +43,7 @@ class _Row(BaseModel):
     id: str = Field(alias="task_id", min_length=1)
     question: str = Field(alias="Question", min_length=1)
     level: Annotated[str, BeforeValidator(str)] = Field(alias="Level", pattern="^[123]$")
-    answer: str = Field(_HIDDEN, alias="Final answer", min_length=1)
+    answer: str = Field(default=_HIDDEN, alias="Final answer", min_length=1)
     file_name: str | None = None
 
 

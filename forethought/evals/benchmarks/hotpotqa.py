@@ -37,7 +37,7 @@ _FILES = {
 
 
 class _Row(BaseModel):
-    id: str = Field("", alias="_id")
+    id: str = Field(default="", alias="_id")
     question: str = Field(min_length=1)
     answer: str = Field(min_length=1)
     type: str = "unknown"

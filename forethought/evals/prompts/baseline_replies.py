@@ -29,11 +29,11 @@ class ReactMove(Reply):
 class StepPlan(Reply):
     """Plan-and-act: the steps that are left, or the answer where none is."""
 
-    thought: Text = Field("", description="What is known, and what is still missing.")
+    thought: Text = Field(default="", description="What is known, and what is still missing.")
     steps: ListOf[str] = Field(
         default_factory=list, description="The steps from here on, in order; empty where the task is done."
     )
-    answer: Text = Field("", description="The answer, only where no step is left.")
+    answer: Text = Field(default="", description="The answer, only where no step is left.")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> StepPlan:
@@ -51,7 +51,7 @@ class ClosingAnswer(Reply):
 class SelfJudgement(Reply):
     """Whether a try solved its task, where nobody else says (Reflexion)."""
 
-    reasoning: Text = Field("", description="What speaks for and against it.")
+    reasoning: Text = Field(default="", description="What speaks for and against it.")
     solved: bool
 
 
@@ -65,13 +65,13 @@ class DraftFeedback(Reply):
     """Feedback on a draft (Self-Refine)."""
 
     feedback: str = Field(min_length=1, description="What is wrong or missing, and how to mend it.")
-    good: Flag = Field(False, description="Whether nothing needs to be mended.")
+    good: Flag = Field(default=False, description="Whether nothing needs to be mended.")
 
 
 class Selection(Reply):
     """The best of several tries (Best-of-N)."""
 
-    reasoning: Text = Field("", description="How the tries compare.")
+    reasoning: Text = Field(default="", description="How the tries compare.")
     choice: int = Field(ge=1, description="The number of the try.")
 
 
@@ -79,8 +79,8 @@ class InsightOperation(Reply):
     """One change of the list of insights (ExpeL)."""
 
     operation: Literal["ADD", "EDIT", "AGREE", "REMOVE"]
-    number: int | None = Field(None, description="The insight's number; null for ADD.")
-    text: Text = Field("", description="For ADD and EDIT: the whole insight in its new words.")
+    number: int | None = Field(default=None, description="The insight's number; null for ADD.")
+    text: Text = Field(default="", description="For ADD and EDIT: the whole insight in its new words.")
 
     @model_validator(mode="after")
     def _complete(self) -> InsightOperation:

@@ -28,7 +28,7 @@ class AnswerStatus(Reply):
     """Whether an answer solves its query."""
 
     reason: Text = Field(
-        "", description="One to three sentences: what the query asks and what the answer gives."
+        default="", description="One to three sentences: what the query asks and what the answer gives."
     )
     status: Annotated[Literal["solved", "unsolved", "unsure"], BeforeValidator(_lower)]
 
@@ -59,11 +59,15 @@ class TravelPlan(Reply):
 class CustomerReply(Reply):
     """The customer's next message (tau-bench, section 3: the simulated user)."""
 
-    thought: Text = Field("", description="What was said or asked, and what is still to be said or got.")
+    thought: Text = Field(
+        default="", description="What was said or asked, and what is still to be said or got."
+    )
     state: Literal["continues", "done", "transferred", "stuck"] = Field(
         description="Whether the conversation goes on, and if not, why."
     )
-    message: Text = Field("", description="What the customer writes; may be empty if the conversation ends.")
+    message: Text = Field(
+        default="", description="What the customer writes; may be empty if the conversation ends."
+    )
 
     @model_validator(mode="after")
     def _says_something(self) -> CustomerReply:
@@ -76,7 +80,7 @@ class AssertionVerdict(Reply):
     """Whether a statement about the conversation holds."""
 
     number: int
-    reasoning: Text = Field("", description="What in the conversation decides it.")
+    reasoning: Text = Field(default="", description="What in the conversation decides it.")
     holds: bool
 
 

@@ -40,7 +40,7 @@ def test_every_reply_type_fits_openai_and_gemini(model: type[BaseModel]) -> None
 class Inner(BaseModel):
     """An inner thing."""
 
-    size: int = Field(3, ge=1, le=9, description="How big.")
+    size: int = Field(default=3, ge=1, le=9, description="How big.")
 
 
 class Outer(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -120,6 +121,16 @@ async def test_where_nothing_can_be_shown_there_is_no_critical_error(debug: Debu
     assert (out["status"], out["critical"], out["branches"]) == ("not_found", {}, [])
     assert "Every claim is supported." in out["problem"]
     assert "`critical_step` is 0" in out.asked("CriticalError")[0].text
+
+
+@pytest.mark.parametrize("method", ["triage", "direct", "binary_search"])
+async def test_no_prompt_says_of_an_unjudged_run_that_it_failed(debug: Debug, method: str) -> None:
+    point = {"step": 1, "module": "action", "error_type": "format_error", "reason": "r", "suggestion": "s"}
+    replies = {"FailurePoint": [point], "Salvage": [{"reasoning": "", "saved": True}]}
+    out = await debug(trajectory(5), Reader({5: {}}, replies=replies), method=method)
+    for kind in set(out.kinds):
+        assert "taken to have failed" in out.asked(kind)[0].text, kind
+        assert not re.search("known to have failed|which failed|failed run of", out.asked(kind)[0].text), kind
 
 
 async def test_a_run_that_is_known_to_have_failed_has_a_critical_error(debug: Debug) -> None:

@@ -1,0 +1,44 @@
+"""The Python of README and of the page on the API, as a user's type checker sees it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md",)
+
+
+def snippets() -> dict[str, str]:
+    """The blocks of Python by a module's name."""
+    return {
+        f"{Path(page).stem.lower()}_{number}": block
+        for page in PAGES
+        for number, block in enumerate(re.findall(r"^```python\n(.*?)^```$", text(page), re.M | re.S))
+    }
+
+
+def text(page: str) -> str:
+    return (ROOT / page).read_text("utf-8")
+
+
+def check(folder: Path) -> str:
+    """What mypy says of the files in `folder`."""
+    # In the project's own cache, where `make check` leaves what it knows of the package.
+    command = (sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), str(folder))
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout + done.stderr
+
+
+def test_the_snippets_pass_mypy_as_strict_and_without_a_plugin(tmp_path: Path) -> None:
+    assert "plugins" not in text("pyproject.toml")
+    for name, block in snippets().items():
+        (tmp_path / f"{name}.py").write_text(block)
+    wrong = 'from forethought import Context\n\nContext(max_usd="much")\nContext(model=3)\n'
+    (tmp_path / "wrong.py").write_text(wrong)
+    said = check(tmp_path)
+    errors = [line for line in said.splitlines() if ": error" in line]
+    assert len(errors) == 2, said
+    assert all("wrong.py" in line for line in errors), said

@@ -133,9 +133,26 @@ def redactor(settings: Settings | None = None) -> Callable[[str], str]:
 
 @lru_cache(maxsize=32)
 def _redactor(secrets: frozenset[str]) -> Callable[[str], str]:
-    # Longest first: one may be the beginning of another.
-    forms = sorted({form for value in secrets for form in _forms(value)}, key=len, reverse=True)
+    forms = _all_forms(secrets)
     return lambda text: reduce(lambda said, form: said.replace(form, REDACTED), forms, text)
+
+
+@lru_cache(maxsize=32)
+def _all_forms(secrets: frozenset[str]) -> list[str]:
+    """Longest first: one may be the beginning of another."""
+    return sorted({form for value in secrets for form in _forms(value)}, key=len, reverse=True)
+
+
+def settled_end(text: str, settings: Settings | None = None) -> int:
+    """Up to where a text that still grows can be shown once it is redacted: what comes after may be the
+    beginning of a secret."""
+    end = len(text)
+    for form in _all_forms(secret_values(settings)):
+        at = text.find(form[0], max(0, len(text) - len(form) + 1))
+        while 0 <= at < end and not form.startswith(text[at:]):
+            at = text.find(form[0], at + 1)
+        end = min(end, at) if at >= 0 else end
+    return end
 
 
 def redact_json(value: Any, redact: Callable[[str], str]) -> Any:

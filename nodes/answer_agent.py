@@ -18,9 +18,16 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance, total
 from forethought.models.types import Message, OutOfTime, Usage, reply_spec
-from forethought.nodes.support.answer_reply import answer_checker, answer_spec, checks_answer, unmet_text
+from forethought.nodes.support.answer_reply import (
+    answer_checker,
+    answer_spec,
+    checks_answer,
+    unmet_text,
+    will_stand,
+)
+from forethought.nodes.support.answer_stream import AnswerStream
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
-from forethought.nodes.support.coverage import for_person
+from forethought.nodes.support.coverage import for_person, person_view
 from forethought.nodes.support.digest import digested_steps
 from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.final import final_update
@@ -69,13 +76,21 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
     turn = await services.turn(runtime)
     turn, skipped = settle("answer_intra", turn, Moment(state, turn.context))
     context = turn.context
-    old = state.get("draft", {})
     if _is_idle(state):
+        old = state.get("draft", {})
         return final_update(state, old, _status(state, passed=False, context=context), context)
+    stands = will_stand(state, context, mends=may_mend(state, context))
+    stream = AnswerStream(turn, stands, person_view(state, services.tools))
+    return await stream.finish({**await _answer(state, turn, services, stream), **skipped})
+
+
+async def _answer(state: AgentState, turn: Turn, services: Services, stream: AnswerStream) -> dict[str, Any]:
+    """The update of a drafted answer."""
+    context, old = turn.context, state.get("draft", {})
     allowed = answer_allowance(state, context)
-    revised = await _scored_draft(state, turn, allowed)
+    revised = await _scored_draft(state, turn, allowed, stream)
     again = mending(state) is not None
-    spent = {"usage": revised.booked("answer_checks" if again else "answer", "answer_intra"), **skipped}
+    spent = {"usage": revised.booked("answer_checks" if again else "answer", "answer_intra")}
     if revised.best is None or revised.last is None:
         if not old.get("answer"):
             return {**spent, "plan": state.get("plan", {}), **fail(_why(revised, allowed))}
@@ -114,7 +129,9 @@ def _checked(reply: AnswerDraft, draft: Draft, state: AgentState, context: Conte
     return {"draft": draft, **mending_update(reply, state, context)}
 
 
-async def _scored_draft(state: AgentState, turn: Turn, allowed: Allowance) -> Revised[AnswerDraft]:
+async def _scored_draft(
+    state: AgentState, turn: Turn, allowed: Allowance, stream: AnswerStream
+) -> Revised[AnswerDraft]:
     """The best-scored answer of at most 1 + max_revisions."""
     context = turn.context
 
@@ -131,6 +148,7 @@ async def _scored_draft(state: AgentState, turn: Turn, allowed: Allowance) -> Re
         threshold=context.answer_threshold if context.wants("answer_intra") else None,
         may_revise=may_revise,
         event={"round": state["progress"]["round"]},
+        listener=stream.listener,
     )
 
 

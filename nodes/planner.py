@@ -8,14 +8,15 @@ re-plans.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.models.types import Message, Usage
+from forethought.models.types import Listener, Message, Usage
+from forethought.nodes.support.answer_stream import AnswerStream
 from forethought.nodes.support.budget import allowance, exhausted, left_text
-from forethought.nodes.support.coverage import for_person
+from forethought.nodes.support.coverage import for_person, person_view
 from forethought.nodes.support.effort import Moment, open_subtasks, settle
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.first_look import look_at
@@ -66,13 +67,22 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
         if not new_task:
             raise
         return await refuse(state, str(error), services.for_user(user_of(runtime)))
-    progress = _count_planning(state)
-    update["progress"] = {**progress, "rejection": ""}
+    update["progress"] = {**_count_planning(state), "rejection": ""}
     if exhausted(state, turn.context, steps=False):
         return update
     turn, skipped = settle("plan_intra", turn, Moment(state, turn.context))
     update |= skipped
-    revised = await _scored_plan(state, turn)
+    view = person_view(state, turn.services.tools)
+    stream = AnswerStream(turn, lambda reply: _may_stand(reply, state, turn.context), view)
+    revised = await scored_plan(state, turn, stream.listener)
+    return await stream.finish(_taken(revised, state, update, turn))
+
+
+def _taken(
+    revised: Revised[PlanReply], state: AgentState, update: dict[str, Any], turn: Turn
+) -> dict[str, Any]:
+    """The update with what the planner wrote: a plan, an answer, or nothing that can be used."""
+    progress = _count_planning(state)
     again = bool(progress["version"])
     booked = revised.booked("replanning" if again else "planner", "plan_intra")
     update["usage"] = {**update.get("usage", {}), **booked}
@@ -80,7 +90,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
         return {**update, **_without_plan(state, update, revised, turn.context)}
     if revised.best.answer and not revised.best.subtasks:
         return {**update, **_answered(revised.best, state, update, turn)}
-    plan = _new_plan(revised.best, state, progress, revised.revisions, turn.context)
+    plan = new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
     if again and open_subtasks(plan) != open_subtasks(state.get("plan", {})):
         update["usage"]["replanning"]["changed"] = 1
@@ -136,8 +146,14 @@ def _count_planning(state: AgentState) -> Progress:
     }
 
 
-async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
-    """The best-scored plan of at most 1 + max_revisions."""
+def _may_stand(reply: Mapping[str, Any], state: AgentState, context: Context) -> bool:
+    """Whether the answer in a planner's reply, so far as it has come, will be the task's."""
+    asked = plan_fields(state, context)
+    return "answer" in asked and "defects" not in asked and reply.get("subtasks") == []
+
+
+async def scored_plan(state: AgentState, turn: Turn, listener: Listener | None = None) -> Revised[PlanReply]:
+    """The best-scored plan of at most 1 + max_revisions. `listener` hears the replies."""
     context = turn.context
 
     def may_revise(used: Usage) -> bool:
@@ -152,6 +168,7 @@ async def _scored_plan(state: AgentState, turn: Turn) -> Revised[PlanReply]:
         check=plan_checker(state, context),
         threshold=context.plan_threshold if context.wants("plan_intra") else None,
         may_revise=may_revise,
+        listener=listener,
     )
 
 
@@ -184,7 +201,7 @@ def _without_plan(
     return {}
 
 
-def _new_plan(
+def new_plan(
     reply: PlanReply, state: AgentState, progress: Progress, revisions: int, context: Context
 ) -> Plan:
     old, results, why = state.get("plan"), state.get("results", {}), _why(state)
@@ -244,5 +261,5 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         results=result_items(results, reader),
         current=plan_text(state.get("plan", {})),
         why=_why(state),
-        left=left_text(state, context),
+        left="" if services.one_worker else left_text(state, context),
     )

@@ -21,6 +21,7 @@ from forethought.models.extract import find_object
 from forethought.models.fallback import Fallbacks
 from forethought.models.types import (
     ConfigurationError,
+    Listener,
     Message,
     ModelError,
     ModelReply,
@@ -33,7 +34,7 @@ from forethought.models.types import (
     Transport,
     Usage,
 )
-from forethought.redaction import redact_error, redactor
+from forethought.redaction import redact_error, redactor, settled_end
 from forethought.settings import Settings
 from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS
 from forethought.telemetry import operation
@@ -103,9 +104,11 @@ class Models:
         check: Callable[[T], str | None] | None = None,
         fallback: str | None = None,
         allowance: Allowance | None = None,
+        listener: Listener | None = None,
     ) -> ReplyResult[T]:
         """The validated reply of `model` to `messages`; `check` names what is wrong with it beyond its own
-        fields. `fallback` is asked where `model` gives none (see `forethought.models.fallback`).
+        fields. `fallback` is asked where `model` gives none (see `forethought.models.fallback`). `listener`
+        is told each reply while it comes, unchecked, but without secrets.
 
         What it costs is booked in `allowance` as it comes, also where the question is cancelled; when it is
         spent, neither a repair is asked for nor a retry waited for.
@@ -119,7 +122,7 @@ class Models:
         allowance = allowance or Allowance()
         usage = allowance.new_record()
         shape = reply.name, reply.schema, reply.functions, reply.strict
-        request = ModelRequest(role, model, tuple(messages), *shape, allowance.deadline)
+        request = ModelRequest(role, model, tuple(messages), *shape, allowance.deadline, listener)
         problem, repairs = "", 0
         while True:
             got = await self._send(request, fallback, usage, allowance.whole_seconds)
@@ -151,8 +154,15 @@ class Models:
             replace(message, text=redact(sanitize_text(message.text))) for message in request.messages
         )
 
+        async def hear(text: str) -> None:
+            assert request.listener is not None
+            await request.listener(redact(text[: settled_end(text, self.settings)]))
+
+        heard = hear if request.listener else None
+
         def send_to(model: str) -> Awaitable[ModelReply]:
-            return self._send_once(replace(request, messages=messages, model=model), redact)
+            sent = replace(request, messages=messages, model=model, listener=heard)
+            return self._send_once(sent, redact)
 
         try:
             got = await self._fallbacks.ask(request.model, fallback, send_to, request.deadline)

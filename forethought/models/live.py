@@ -6,7 +6,9 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -55,8 +57,9 @@ class LiveTransport:
             WeakKeyDictionary()
         )
         self._windows: dict[str, int | None] = {}
-        self._refused: set[tuple[str, str, Method]] = set()
-        """Methods that failed where a later one served, by model and reply: not tried again."""
+        self._refused: set[tuple[str, str, Method, bool]] = set()
+        """Methods that failed where a later one served, by model and reply, with and without streaming: not
+        tried again."""
         self._absent_since: dict[str, float] = {}
         """When nobody listened for the first time, by model; infinity once there was an answer."""
 
@@ -102,17 +105,18 @@ class LiveTransport:
         # Behind a base URL a model's name, by which the profile is found, says nothing about who serves it.
         if has_images and not self.settings.base_url and (chat.profile or {}).get("image_inputs") is False:
             raise _image_refusal(request.model, "its profile says so")
-        refused: list[tuple[str, str, Method]] = []
-        for method in methods_for(request, chat.profile or {}):
-            attempt = request.model, request.reply, method
+        refused: list[tuple[str, str, Method, bool]] = []
+        ways = [None] if request.listener is None else [request.listener, None]
+        for method, listener in product(methods_for(request, chat.profile or {}), ways):
+            attempt = request.model, request.reply, method, listener is not None
             if attempt in self._refused:
                 continue
             try:
-                raw = await self._ask(request, method, chat)
+                raw = await self._ask(replace(request, listener=listener), method, chat)
             except ModelError as error:
                 status = status_of(error)
                 unsuitable = isinstance(error, ConfigurationError) and status in _OTHER_METHOD_MAY_SERVE
-                if unsuitable and method != "prompt":
+                if unsuitable and (method != "prompt" or listener):
                     refused.append(attempt)
                     continue
                 if has_images and status in _NO_IMAGES and not isinstance(error, ReplyError):

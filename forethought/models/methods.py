@@ -14,12 +14,17 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
-from forethought.models.types import Message, ModelRequest
+from langgraph.constants import TAG_NOSTREAM
+
+from forethought.models.types import Listener, Message, ModelRequest
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
+    from langchain_core.runnables import RunnableConfig
 
+_UNSEEN: RunnableConfig = {"tags": [TAG_NOSTREAM]}
+"""Keeps what the roles write, which is JSON, out of a run's `messages` stream."""
 _HEAD_CHARS = 1_000
 """Characters after the rules in which a task's prompts begin alike, and those of most others do not."""
 Method = Literal["schema", "function", "prompt"]
@@ -45,27 +50,41 @@ def bind_request(
     from langchain_openai.chat_models.base import BaseChatOpenAI
 
     openai = isinstance(chat, BaseChatOpenAI)
-    messages = _messages(in_prompt(request) if method == "prompt" else request.messages)
+    messages = langchain_messages(in_prompt(request) if method == "prompt" else request.messages)
     options: Any = {"prompt_cache_key": _cache_key(request)} if _keys_caches(chat) else {}
-    if method == "prompt":
-        return partial(chat.ainvoke, messages, **options)
+    if request.listener:
+        chat = chat.model_copy(update={"disable_streaming": False})
+        options |= {"stream_usage": True} if openai else {}
+    asked: Any = chat
     if method == "function":
-        return partial(_bind_functions(request, chat, openai).ainvoke, messages, **options)
-    if openai:
+        asked = _bind_functions(request, chat, openai)
+    elif method == "schema" and openai:
         # In the extra body: with the argument, the SDK parses the reply itself and raises, usage lost.
         shape = {"name": request.reply, "schema": request.schema, "strict": True}
-        form = {"response_format": {"type": "json_schema", "json_schema": shape}}
-        return partial(chat.ainvoke, messages, extra_body=form, **options)
-    described = request.schema.get("description", request.reply)
-    titled = {"title": request.reply, "description": described, **request.schema}
-    structured = chat.with_structured_output(titled, method="json_schema", include_raw=True)
+        options["extra_body"] = {"response_format": {"type": "json_schema", "json_schema": shape}}
+    elif method == "schema":
+        described = request.schema.get("description", request.reply)
+        titled = {"title": request.reply, "description": described, **request.schema}
+        structured: Any = chat.with_structured_output(titled, method="json_schema", include_raw=True)
+        asked = structured.first.steps__["raw"]  # what comes after it parses the reply
+    if request.listener:
+        return partial(_listen, asked, messages, request.listener, options)
+    return partial(asked.ainvoke, messages, _UNSEEN, **options)
 
-    async def ask() -> AIMessage:
-        answered: Any = await structured.ainvoke(messages)
-        raw: AIMessage = answered["raw"]
-        return raw
 
-    return ask
+async def _listen(asked: Any, messages: list[Any], listener: Listener, options: dict[str, Any]) -> AIMessage:
+    """The reply, of which `listener` is told while it comes."""
+    from langchain_core.messages import message_chunk_to_message
+    from langchain_core.messages.ai import add_ai_message_chunks
+
+    chunks, text = list[Any](), ""
+    async for chunk in asked.astream(messages, _UNSEEN, **options):
+        chunks.append(chunk)
+        if more := chunk.text or "".join(call["args"] or "" for call in chunk.tool_call_chunks):
+            text += more
+            await listener(text)
+    reply: Any = message_chunk_to_message(add_ai_message_chunks(*chunks))
+    return reply  # type: ignore[no-any-return]
 
 
 def _keys_caches(chat: BaseChatModel) -> bool:
@@ -123,7 +142,8 @@ def in_prompt(request: ModelRequest) -> tuple[Message, ...]:
     return (*request.messages, Message("user", wanted))
 
 
-def _messages(messages: tuple[Message, ...]) -> list[Any]:
+def langchain_messages(messages: tuple[Message, ...]) -> list[Any]:
+    """The messages as LangChain's."""
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
     kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
@@ -18,6 +18,8 @@ from forethought.settings import Settings
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 Json = dict[str, Any]
+Listener = Callable[[str], Awaitable[None]]
+"""Is told the text of a reply so far, each time that more of it has come; another try begins anew."""
 
 Role = str
 """planner, reflector, tool, answer, retrospective, inspector: under which the cost is booked."""
@@ -186,6 +188,8 @@ class ModelRequest:
     deadline: float = math.inf
     """No wait, for a retry or a rate limit, may end after it, on the clock of `time.monotonic`; no part of
     what is asked."""
+    listener: Listener | None = None
+    """Hears the reply while it comes, where the provider streams; no part of what is asked."""
 
 
 @dataclass(frozen=True)

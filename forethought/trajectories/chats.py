@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -11,125 +12,92 @@ from forethought.trajectories.layout import Layout
 from forethought.trajectories.message_forms import call_of, content, is_message
 from forethought.trajectories.messages import conversation, last_messages
 from forethought.trajectories.types import Loaded
-from forethought.trajectories.values import Json, at, first, is_grade, items, mapping, text
+from forethought.trajectories.values import Json, at, first, is_grade, items, mapping, parsed, rows, text
 
 
 def _tau(entry: Json) -> Json:
     """tau-bench: required outputs are no alternatives, and what a limit cut ends in the middle."""
-    messages = last_messages(items(entry.get("traj")))
-    policy = text(mapping(messages[0] if messages else {}).get("content"))
-    domain = re.match(r"#\s*(\w+) agent policy", policy, re.IGNORECASE)
-    last = mapping(messages[-1]) if messages else {}
-    called = [
-        text(at(call, "function.name"))
-        for each in messages
-        for call in items(mapping(each).get("tool_calls"))
-    ]
-    over = "###STOP###" in text(last.get("content")) or "transfer_to_human_agents" in called
-    error = text(at(entry, "info.error"))
+    messages = [mapping(message) for message in last_messages(items(entry.get("traj")))]
+    domain = re.match(r"#\s*(\w+) agent policy", text(at(messages, "0.content")), re.IGNORECASE)
+    calls = [call for each in messages for call in items(each.get("tool_calls"))]
+    over = any(at(call, "function.name") == "transfer_to_human_agents" for call in calls)
+    over = over or not messages or "###STOP###" in text(messages[-1].get("content"))
+    error = at(entry, "info.error") or None
     wanted = {key: at(entry, f"info.task.{key}") for key in ("actions", "outputs")}
     return {
+        **entry,
         "messages": messages,
         "task_id": "-".join(filter(None, (domain[1].lower() if domain else "", text(entry.get("task_id"))))),
-        "trial": entry.get("trial"),
         "environment": "tau_bench",
         "reward": None if error else entry.get("reward"),
         "solution": wanted if any(wanted.values()) else None,
-        "ended": "" if over or error or not messages else "max_num_steps",
-        "error": error or None,
+        "ended": "" if over or error else "max_num_steps",
+        "error": error,
     }
 
 
 def _tau2(entry: Json) -> Json:
     """tau2: a simulation and its task; what only the customer's own tools said is left out."""
-    shared = entry["shared"]
-    tasks = [mapping(task) for task in items(shared.get("tasks"))]
-    task = next((task for task in tasks if task.get("id") == entry.get("task_id")), {})
-    messages = [mapping(message) for message in items(entry.get("messages"))]
-    ended = text(entry.get("termination_reason"))
-    broke = ended in ("infrastructure_error", "unexpected_error", "user_error")
+    known, key = mapping(at(entry, "shared.info.environment_info")), entry.get("task_id")
+    tasks = items(at(entry, "shared.tasks"))
+    broke = entry.get("termination_reason") in ("infrastructure_error", "unexpected_error", "user_error")
     return {
-        "messages": [each for each in messages if each.get("requestor") != "user" and not _of_user(each)],
-        "instructions": at(shared, "info.environment_info.policy"),
-        "task_id": f"{text(at(shared, 'info.environment_info.domain_name'))}-{text(entry.get('task_id'))}",
-        "id": entry.get("id"),
-        "trial": entry.get("trial"),
+        **entry,
+        "messages": [each for each in map(mapping, items(entry.get("messages"))) if not _of_customer(each)],
+        "instructions": known.get("policy"),
+        "task_id": f"{text(known.get('domain_name'))}-{text(key)}",
         "environment": "tau2",
-        "tools": at(shared, "info.environment_info.tool_defs"),
-        "reward": None if broke else at(entry, "reward_info.reward"),
-        "solution": task.get("evaluation_criteria"),
-        "ended": ended,
+        "tools": known.get("tool_defs"),
+        "reward_info": None if broke else entry.get("reward_info"),
+        "solution": next((at(task, "evaluation_criteria") for task in tasks if at(task, "id") == key), None),
     }
 
 
-def _of_user(message: Json) -> bool:
-    return message.get("role") == "user" and bool(message.get("tool_calls")) and not message.get("content")
+def _of_customer(message: Json) -> bool:
+    calls = message.get("role") == "user" and bool(message.get("tool_calls")) and not message.get("content")
+    return calls or message.get("requestor") == "user"
 
 
 _INSPECT_SCORES = {"C": True, "I": False, "N": False}
+_ATTACHMENT = re.compile(r'"attachment://(\w+)"')
 
 
 def _inspect(entry: Json) -> Json:
     """inspect: a sample of a log, its attachments put back, with the first of its scores."""
-    shared, attachments = entry["shared"], mapping(entry.get("attachments"))
-    sample = mapping(_attached({**entry, "shared": None, "attachments": None}, attachments))
-    scores = [mapping(score).get("value") for score in mapping(sample.get("scores")).values()]
+    task, attached = text(at(entry, "shared.eval.task")), mapping(entry.get("attachments"))
+    put_back = _ATTACHMENT.sub(
+        lambda found: json.dumps(attached.get(found[1], found[1])), text({**entry, "shared": None})
+    )
+    sample = mapping(parsed(put_back))
     offered = (at(event, "tools") for event in items(sample.get("events")) if at(event, "event") == "model")
+    scores = [at(score, "value") for score in mapping(sample.get("scores")).values()]
     score = scores[0] if scores else None
     open_ended = is_grade(score) or score == "P" or isinstance(score, dict | list)
-    epoch, task = text(sample.get("epoch")), text(at(shared, "eval.task"))
+    asked = sample.get("input")
     return {
-        "messages": sample.get("messages"),
-        "id": f"{task}-{text(sample.get('id'))}-{epoch}",
-        "task": _asked(sample.get("input")),
+        **sample,
+        "id": f"{task}-{text(sample.get('id'))}-{text(sample.get('epoch'))}",
+        "task": conversation(asked).task if isinstance(asked, list) else asked,
         "task_id": sample.get("id"),
         "environment": task,
         "tools": next(filter(None, offered), None),
-        "files": sample.get("files"),
         "answer": content(at(sample, "output.choices.0.message.content", "output.completion")),
         "outcome": None if open_ended else _INSPECT_SCORES.get(text(score), score),
         "notes": [f"Its score does not tell whether it succeeded: {text(score)}."] if open_ended else [],
-        "gold": sample.get("target"),
-        "ended": at(sample, "limit.type"),
         "error": at(sample, "error.message"),
     }
 
 
-def _attached(value: Any, attachments: Json) -> Any:
-    if isinstance(value, str):
-        return (
-            attachments.get(value.removeprefix("attachment://"), value) if "attachment://" in value else value
-        )
-    if isinstance(value, list):
-        return [_attached(item, attachments) for item in value]
-    return (
-        {key: _attached(item, attachments) for key, item in value.items()}
-        if isinstance(value, dict)
-        else value
-    )
-
-
-def _asked(value: object) -> str:
-    """The words of a sample's input: text, or messages."""
-    return conversation(items(value)).task if isinstance(value, list) else text(value)
-
-
 def _mini_swe(entry: Json) -> Json:
     """mini-swe-agent: its commands are calls, and its message of the end is none of the agent's."""
-    messages = []
-    for message in map(mapping, items(entry.get("messages"))):
+    messages = [mapping(each) for each in items(entry.get("messages")) if at(each, "role") != "exit"]
+    for message in messages:
         commands = items(at(message, "extra.actions"))
-        if message.get("role") == "exit":
-            continue
         if commands and not (items(message.get("tool_calls")) or items(message.get("output"))):
-            message["tool_calls"] = [_command(command) for command in commands]
-        messages.append(message)
+            message["tool_calls"] = [
+                {"name": "bash", "arguments": mapping(each) or {"command": text(each)}} for each in commands
+            ]
     return {**entry, "messages": messages, "environment": "swe"}
-
-
-def _command(value: object) -> Json:
-    command = mapping(value)
-    return {"name": "bash", "arguments": command or {"command": text(value)}}
 
 
 def _swe_agent(entry: Json) -> Json:
@@ -195,6 +163,7 @@ _ROWS = (
         runs="simulations",
         adapt=_tau2,
         solution="solution",
+        ended="termination_reason",
         limits="max_steps|timeout|context_window",
     ),
     Layout(
@@ -203,7 +172,8 @@ _ROWS = (
         runs="samples",
         adapt=_inspect,
         outcome="outcome",
-        gold="gold",
+        ended="limit.type",
+        gold="target",
         limits=".",
     ),
     Layout("swe_agent", "trajectory history info", adapt=_swe_agent, **_SWE_BENCH),
@@ -213,24 +183,21 @@ _ROWS = (
 _RESPONSES = Layout("openai_responses", "output.0.type", ended="last.incomplete_details.reason", limits="max")
 
 
-def _listed(value: object) -> list[Any]:
-    """The messages of one conversation: a list, or what stands under a known key."""
-    return items(value) or items(first(mapping(value), "messages", "history", "items", "input", "data"))
+_CHAT = Layout("messages", "", id="id|task_id|thread_id")
+_KEYS = ("messages", "history", "items", "input", "data", "conversations")
 
 
 def _is_chat(value: object) -> bool:
-    messages = _listed(value)
+    messages = items(value) or items(first(mapping(value), *_KEYS))
     return bool(messages) and all(is_message(message) for message in messages)
 
 
 def _read_chat(value: object, name: str) -> list[Loaded]:
-    row = Layout("messages", "", id="id|task_id|thread_id")
-    entry = {**mapping(value), "messages": _listed(value)}
-    return [row.run(entry, name)]
+    return [_CHAT.run({**mapping(value), "messages": rows(value, *_KEYS)}, name)]
 
 
 FORMATS: Sequence[Format] = (
     *(row.format() for row in _ROWS),
     Format(_RESPONSES.name, "output with items of a type", _RESPONSES.claims, _read_responses),
 )
-CHAT = Format("messages", "messages with roles", _is_chat, _read_chat)
+CHAT = Format(_CHAT.name, "messages with roles", _is_chat, _read_chat)

@@ -16,7 +16,7 @@ from forethought.trajectories.format import Format
 from forethought.trajectories.message_forms import content
 from forethought.trajectories.messages import conversation, last_messages, tools_of, trajectory_of
 from forethought.trajectories.types import Loaded, Reference
-from forethought.trajectories.values import Json, at, items, mapping, outcome, text
+from forethought.trajectories.values import Json, at, items, mapping, outcome, parsed, text
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,14 @@ class Layout:
     """Paths that a run must have, by spaces; a claim on all that have them."""
     runs: str = ""
     """Where the runs stand ('' the value is one, or a list of them)."""
-    adapt: Callable[[Json], Json] | None = None
+    adapt: Callable[[Json], Json] = dict
+    """Brings the parts of a run into place. What runs share is its `shared`, the file's name its `file`."""
     messages: str = "messages"
     id: str = "id"
     task: str = "task"
     task_id: str = "task_id"
     trial: str = "trial"
-    instructions: str = "instructions"
+    instructions: str = "instructions|system"
     tools: str = "tools|functions"
     files: str = "files"
     environment: str = "environment"
@@ -65,19 +66,18 @@ class Layout:
         )
 
     def _read(self, value: object, name: str) -> list[Loaded]:
-        shared = mapping(value) if self.runs else {}
-        entries = [mapping(entry) for entry in self._entries(value)]
-        return [self.run({**entry, "shared": shared} if shared else entry, name) for entry in entries]
+        shared = {"shared": value} if self.runs else {}
+        return [self.run({**mapping(entry), **shared}, name) for entry in self._entries(value)]
 
     def run(self, entry: Json, name: str) -> Loaded:
         """The run in `entry`, named after its file and task where it has no name of its own."""
-        entry = self.adapt(entry) if self.adapt else entry
+        entry = self.adapt({**entry, "file": name})
 
         def found(path: str) -> Any:
             return at(entry, *path.split("|")) if path else None
 
         task_id, trial, own = (text(found(path)) for path in (self.task_id, self.trial, self.id))
-        numbered = "-".join([name, *([f"task{task_id}"] * bool(task_id)), *([f"trial{trial}"] * bool(trial))])
+        numbered = "-".join([name, *([f"task{task_id}"] * bool(task_id)), f"trial{trial}"])
         ended = text(found(self.ended))
         limit = ended if re.search(self.limits, ended, re.IGNORECASE) else ""
         error = text(at(entry, "error"))
@@ -92,7 +92,7 @@ class Layout:
             task=content(found(self.task)).strip(),
             task_id=task_id,
             instructions=content(found(self.instructions)),
-            tools=tools_of(found(self.tools)),
+            tools=tools_of(parsed(found(self.tools))),
             files=tuple(map(text, items(found(self.files)) or mapping(found(self.files)))),
             environment=text(found(self.environment)),
             answer=text(found(self.answer)),

@@ -2,7 +2,7 @@
 
 Read are the messages of OpenAI's chat API and its near relations (Anthropic, inspect, tau-bench), the items
 and responses of OpenAI's Responses API, and messages of LangChain (as dumped by `dumpd`, `messages_to_dict`
-or `model_dump`), pydantic-ai and the GenAI conventions of OpenTelemetry.
+or `model_dump`), pydantic-ai, the GenAI conventions of OpenTelemetry, Gemini and ShareGPT.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from forethought.trajectories.values import Json, arguments, at, first, items, mapping, text
+from forethought.trajectories.values import Json, arguments, at, first, items, mapping, parsed, rows, text
 
 ROLES = {
     "system": "system",
@@ -25,6 +25,7 @@ ROLES = {
     "tool": "tool",
     "function": "tool",
 }
+_SHARE_GPT = {"gpt": "assistant", "function_call": "assistant", "observation": "tool"}
 _THINKING = ("thinking", "reasoning", "redacted_thinking")
 _CLASS = re.compile(r"([A-Za-z]+)Message(?:Chunk)?")
 _ITEM = re.compile(r"message|reasoning|\w+_call(?:_output)?")
@@ -60,6 +61,8 @@ def is_message(value: object) -> bool:
         return isinstance(message.get("parts"), list)
     if message.get("object") == "response":
         return isinstance(message.get("output"), list)
+    if isinstance(message.get("from"), str):
+        return "value" in message
     if kind in ROLES:
         return "content" in message or isinstance(message.get("data"), dict)
     return isinstance(message.get("role"), str) or bool(_ITEM.fullmatch(kind))
@@ -73,6 +76,11 @@ def parts_of(message: Json) -> Iterator[Said]:
         yield from parts_of({"role": found[1] if found else "", **mapping(message.get("kwargs"))})
     elif kind in ROLES and isinstance(message.get("data"), dict):
         yield from parts_of({"type": kind, **message["data"]})
+    elif isinstance(message.get("from"), str):
+        said = message.get("value")
+        made = rows(parsed(said)) if message["from"] == "function_call" else []
+        role = _SHARE_GPT.get(message["from"], message["from"])
+        yield _message({"role": role, "content": "" if made else said, "tool_calls": made})
     elif message.get("object") == "response":
         for item in items(message.get("output")):
             yield from parts_of(mapping(item))
@@ -103,11 +111,14 @@ def _message(message: Json) -> Said:
         return Said(role, said, failure="tool_execution_error" if failed and is_result else "", files=files)
     thoughts = [text(first(message, "reasoning_content", "reasoning", "thought"))]
     old = message.get("function_call")
-    calls = items(message.get("tool_calls")) or ([old] if old else [])
+    calls = items(first(message, "tool_calls", "toolCalls")) or items(
+        at(message, "additional_kwargs.tool_calls")
+    )
+    calls = calls or ([old] if old else [])
     listed = bool(calls)
     for block in map(mapping, items(message.get("content"))):
         if block.get("type") in _THINKING:
-            thoughts.append(text(first(block, "thinking", "reasoning", "text")))
+            thoughts.append(text(first(block, "thinking", "reasoning", "text", "value")))
         elif block.get("type") in ("tool_use", "tool_call") and not listed:
             calls.append(block)
     ended = first(message, "finish_reason", "stop_reason", "response_metadata")
@@ -122,9 +133,13 @@ def _message(message: Json) -> Said:
 
 
 def _part(part: Json, role: str, failure: Failure) -> Said:
-    """A part of a message of pydantic-ai (`part_kind`) or of OpenTelemetry (`type`)."""
+    """A part of a message of pydantic-ai (`part_kind`), OpenTelemetry (`type`) or Gemini."""
     kind = text(first(part, "part_kind", "type")).replace("-", "_").removeprefix("builtin_")
-    said = content(first(part, "content", "response", "result"))
+    called = mapping(first(part, "function_call", "functionCall"))
+    answered = mapping(first(part, "function_response", "functionResponse"))
+    if called or answered:
+        kind, part = ("tool_call", called) if called else ("tool_return", answered)
+    said = content(first(part, "content", "response", "result", "text"))
     if kind in ("tool_return", "tool_call_response", "retry_prompt"):
         failed = kind == "retry_prompt" or part.get("outcome") not in (None, "success")
         return Said("tool", said, failure="tool_execution_error" if failed else "")
@@ -166,8 +181,8 @@ def _item(item: Json, kind: str) -> Iterator[Said]:
 
 def call_of(call: Json) -> Json:
     """A call as {name, arguments}: OpenAI's `function`, LangChain's `args`, Anthropic's `input`, ..."""
-    inner = mapping(call.get("function")) or call
-    named = first(inner, "name", "tool_name", "tool", "function")
+    inner = mapping(call.get("function")) or mapping(parsed(call.get("value"))) or call
+    named = first(inner, "name", "tool_name", "toolName", "tool", "function")
     return {
         "name": text(named) or "(unnamed)",
         "arguments": arguments(first(inner, "arguments", "args", "input", "tool_input", "action")),
@@ -189,7 +204,7 @@ def _block(value: object) -> str:
         return ""
     if kind == "tool_result":
         return content(block.get("content"))
-    said = first(block, "text", "refusal", "logs", "content")
+    said = first(block, "text", "refusal", "logs", "content", "value")
     if said is None and _MEDIA.search(kind or text(block.get("kind"))):
         return f"[{' '.join(filter(None, (kind or block['kind'], _file(block))))}]"
     return text(block if said is None else said)

@@ -136,9 +136,10 @@ def plain_modules(turn: Turn) -> Json:
 def tools_of(value: object) -> tuple[Tool, ...]:
     """The tools in a list of names, of functions as APIs take them, or in an object by name."""
     listed = items(value) or [{"name": key, **mapping(each)} for key, each in mapping(value).items()]
-    tools = []
+    tools: list[Tool] = []
     for each in listed:
         whole = mapping(each)
+        tools += tools_of(first(whole, "function_declarations", "functionDeclarations"))
         tool = mapping(whole.get("function")) or whole
         name = text(first(tool, "name", "type")) if tool else text(each)
         schema = mapping(first(tool, "parameters", "input_schema", "inputSchema", "args_schema", "inputs"))

@@ -74,13 +74,21 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
 
 
 def candidates(folder: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
-    """The files in a folder and its subfolders that may hold something to be read; hidden ones do not."""
+    """The files in a folder and its subfolders that may hold something to be read; hidden ones do
+    not, nor those that are read with their folder's results."""
 
     def fits(file: Path) -> bool:
         hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
         return not hidden and file.suffix.lower() in suffixes and file.is_file()
 
-    return [file for file in sorted(folder.rglob("*")) if fits(file)]
+    files = [file for file in sorted(folder.rglob("*")) if fits(file)]
+    read_with_results = {simulation for file in files for simulation in _simulations(file)}
+    return [file for file in files if file not in read_with_results]
+
+
+def _simulations(file: Path) -> list[Path]:
+    """The simulations of tau2 that stand in a folder beside its results."""
+    return sorted((file.parent / "simulations").glob("*.json")) if file.name == "results.json" else []
 
 
 def from_json(value: object, name: str = "trajectory") -> Loaded:
@@ -149,6 +157,8 @@ def read_file(path: Path) -> list[Loaded]:
         content = read_text(path)
         is_json = path.suffix.lower() in JSON_SUFFIXES or content.lstrip()[:1] in ("{", "[")
         value = parse_values(content, path) if is_json else content
+        if (simulations := _simulations(path)) and isinstance(value, dict):
+            value["simulations"] = [read_json(simulation) for simulation in simulations]
     try:
         return all_from_json(value, path.stem.removesuffix(".traj"))
     except UnknownFormatError as error:

@@ -5,7 +5,6 @@ Each system's spans are first brought into one flat list of records; one table o
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from forethought.trajectories.format import Format
 from forethought.trajectories.spans import MODEL, TOOL, Span, traces
 from forethought.trajectories.types import Loaded
-from forethought.trajectories.values import Json, at, first, items, mapping, rows, text
+from forethought.trajectories.values import Json, at, first, items, mapping, parsed, rows, text
 
 _KINDS = {
     **dict.fromkeys(("llm", "chat_model", "generation", "chat", "text_completion"), MODEL),
@@ -34,9 +33,10 @@ _PATHS = {
     "outputs": "outputs|output|attributes.gen_ai.tool.call.result|attributes.tool_response"
     "|attributes.gen_ai.output.messages|attributes.output.value|attributes.final_result"
     "|attributes.traceloop.entity.output|said|attributes.gen_ai.completion",
-    "instructions": "attributes.gen_ai.system_instructions",
-    "tools": "extra.invocation_params.tools|inputs.tools|input.tools|tool_definitions|toolDefinitions"
-    "|modelParameters.tools|attributes.gen_ai.tool.definitions",
+    "instructions": "attributes.gen_ai.system_instructions|input.instructions|input.system"
+    "|input.config.system_instruction|input.systemInstruction|output.instructions",
+    "tools": "extra.invocation_params.tools|inputs.tools|input.tools|input.config.tools|tool_definitions"
+    "|toolDefinitions|modelParameters.tools|attributes.gen_ai.tool.definitions|output.tools",
     "trouble": "statusMessage|status_message|status.message|attributes.error.type",
     "gold": "reference_outputs|expectedOutput|metadata.expected_output",
     "task_id": "reference_example_id|datasetItemId|metadata.dataset_item_id|metadata.task_id"
@@ -84,19 +84,18 @@ def _langsmith(value: Any) -> Iterator[Json]:
 
 
 def _langfuse(value: Any) -> Iterator[Json]:
-    """Traces with their observations, or observations alone."""
+    """Traces with their observations, or observations alone; those that came by OpenTelemetry keep its
+    attributes among their metadata."""
     for each in map(mapping, rows(value, "data")):
         within = items(each.get("observations"))
         trace = {**each, **mapping(each.get("trace"))}
-        if within:
-            yield {**trace, "type": "TRACE", "traceId": trace.get("id")}
-        for inner in map(mapping, within or [each]):
-            key = first(inner, "traceId", "trace_id") or (trace.get("id") if within else None)
-            yield {"parentObservationId": key, **_given(inner), "traceId": key}
-
-
-def _given(record: Json) -> Json:
-    return {key: value for key, value in record.items() if value is not None}
+        traced = [{**trace, "type": "TRACE", "traceId": trace.get("id")}] if within else []
+        for record in (*traced, *map(mapping, within or [each])):
+            read = {key: parsed(found) for key, found in record.items()}
+            known = {key: found for key, found in read.items() if found not in (None, {}, [])}
+            owner = None if record in traced else first(known, "traceId", "trace_id") or trace.get("id")
+            attributes = _nested(mapping(at(known, "metadata.attributes")))
+            yield {"traceId": owner, "parentObservationId": owner, **known, "attributes": attributes}
 
 
 def _otlp(value: Any) -> Iterator[Json]:
@@ -155,16 +154,6 @@ def _messages(events: list[Json], pattern: str) -> list[Json] | None:
             role = "assistant" if found[1] == "choice" else found[1]
             messages.append({"role": role, **mapping(told.get("message")), **told})
     return messages or None
-
-
-def parsed(value: Any) -> Any:
-    """A JSON text as what it holds; anything else as it is."""
-    if isinstance(value, str) and value.strip()[:1] in ("{", "["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
 
 
 def _format(name: str, looked_for: str, records: Callable[[Any], Iterator[Json]], *needs: str) -> Format:

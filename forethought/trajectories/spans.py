@@ -19,14 +19,20 @@ from forethought.trajectories.types import Loaded, Outcome, Reference
 from forethought.trajectories.values import first, is_grade, mapping, outcome, text
 
 MODEL, TOOL = "model", "tool"
-_TASK_KEYS = ("task", "question", "input", "query", "prompt", "problem", "user_input")
+_CALLED = re.compile(r"^(?:execute_tool|running tool:) ")
+_TASK_KEYS = ("task", "question", "input", "query", "prompt", "problem", "user_input", "contents")
 _ANSWER_KEYS = ("answer", "output", "result", "response", "text", "content")
-_INSIDE = ("messages", "message", "output", "choices", "generations", "outputs", "input", "contents")
+_INSIDE = (
+    *("messages", "message", "output", "choices", "generations", "outputs", "input", "contents"),
+    *("candidates", "content", "new_message"),
+)
 _LIMIT = re.compile(
     "GraphRecursionError|recursion limit|max(?:imum)?[ _](?:iterations?|steps|turns)|MaxTurnsExceeded",
     re.IGNORECASE,
 )
-_VERDICT = re.compile(r"correct|success|succeed|pass|accura|reward|resolved|exact", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"correct|success|succeed|pass|accura|reward|resolved|exact|solved|outcome|verdict|^score$", re.IGNORECASE
+)
 
 
 @dataclass
@@ -78,11 +84,12 @@ def _trace(spans: Sequence[Span], source: str, name: str) -> Loaded:
     ordered = sorted(spans, key=lambda span: span.begun)
     ids = {span.id for span in ordered}
     root = next((span for span in ordered if span.parent not in ids), ordered[0])
-    chat, tools, asked = Conversation(), None, False
+    chat, asked = Conversation(), False
+    _frame(ordered)
     for span in ordered:
         if span.kind == MODEL:
             _model(span, chat)
-            tools, asked = tools or span.tools, True
+            asked = True
         elif span.kind == TOOL:
             _tool(span, chat.turns, alone=not asked)
     trouble = root.error
@@ -97,7 +104,8 @@ def _trace(spans: Sequence[Span], source: str, name: str) -> Loaded:
         source=source,
         task=_words(root.inputs, _TASK_KEYS) or _task_in(root.inputs) or chat.task,
         task_id=root.task_id,
-        tools=tools_of(tools),
+        instructions=content(next(filter(None, (span.instructions for span in ordered)), None)),
+        tools=tools_of(next(filter(None, (span.tools for span in ordered)), None)),
         answer="" if root.kind else _words(root.outputs, _ANSWER_KEYS) or _last_words(root.outputs),
         halted=bool(limit),
         limit=limit[0] if limit else "",
@@ -107,15 +115,23 @@ def _trace(spans: Sequence[Span], source: str, name: str) -> Loaded:
     return Loaded(trajectory=trajectory, reference=Reference(outcome=reached, gold=(gold,) if gold else ()))
 
 
+def _frame(spans: Sequence[Span]) -> None:
+    """A model's span that holds others only frames them; of two that tell of one call the outer counts."""
+    for span in spans:
+        within = [each for each in spans if each.parent == span.id and each.kind and span.kind == MODEL]
+        twice = len(within) == 1 and within[0].kind == MODEL
+        for each in within if twice else [span] if within else []:
+            each.kind = ""
+
+
 def _model(span: Span, chat: Conversation) -> None:
     """A model's span as a turn; what it was asked with says what came before."""
     asked = conversation(messages_in(span.inputs))
-    stated = content(span.instructions) if span.instructions else ""
     if not chat.turns:
-        chat.instructions = [stated] if stated else asked.instructions
-        chat.task, chat.before = asked.task, asked.before
+        chat.instructions, chat.task, chat.before = asked.instructions, asked.task, asked.before
     elif not chat.turns[-1].observed and asked.turns:
         chat.turns[-1].observed = asked.turns[-1].observed
+    chat.task = chat.task or _words(span.inputs, _TASK_KEYS)
     replied = messages_in(span.outputs) or ([span.outputs] if isinstance(span.outputs, str) else [])
     said = [{"role": "assistant", "content": each} if isinstance(each, str) else each for each in replied]
     turns = conversation(said).turns or [Turn(said=_words(span.outputs, _ANSWER_KEYS))]
@@ -129,7 +145,11 @@ def _tool(span: Span, turns: list[Turn], alone: bool) -> None:
     """A tool's span as the observation of the turn that called it, or as a turn `alone`."""
     given = mapping(span.inputs)
     nested = given["input"] if set(given) == {"input"} else span.inputs
-    call = {"name": span.name or "(unnamed)", "arguments": mapping(nested) or {"input": text(nested)}}
+    name = _CALLED.sub("", span.name)
+    call = {
+        "name": name or "(unnamed)",
+        "arguments": mapping(nested) or ({"input": text(nested)} if nested else {}),
+    }
     if alone:
         turns.append(Turn(calls=[call]))
     elif not turns[-1].calls:
@@ -139,7 +159,7 @@ def _tool(span: Span, turns: list[Turn], alone: bool) -> None:
     if span.error:
         turns[-1].failure = "tool_execution_error"
         said = "\n".join(filter(None, (said, f"[tool error] {span.error}")))
-    turns[-1].observed += [said if called else f"[{span.name}] {said}"] if said else []
+    turns[-1].observed += [said if called else f"[{name}] {said}"] if said else []
 
 
 def messages_in(value: Any) -> list[Any]:
@@ -151,6 +171,8 @@ def messages_in(value: Any) -> list[Any]:
     whole = mapping(value)
     if is_message(whole):
         return [whole]
+    if "toolName" in whole:
+        return [{"role": "assistant", "tool_calls": [whole]}]
     inside = first(whole, *_INSIDE)
     found = messages_in(inside) if isinstance(inside, dict | list) else []
     ended = first(whole, "finish_reason", "stop_reason")
@@ -179,8 +201,8 @@ def _words(value: Any, keys: tuple[str, ...]) -> str:
 
 def _reached(scores: dict[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
     """The outcome that scores tell, and a note where they leave it open."""
-    telling = {key: value for key, value in scores.items() if _VERDICT.search(key)} or scores
-    told = {outcome(value) for value in telling.values() if not is_grade(value)} - {"unknown"}
+    telling = [value for key, value in scores.items() if _VERDICT.search(key) and not is_grade(value)]
+    told = set(map(outcome, telling)) - {"unknown"}
     if len(told) == 1:
         return told.pop(), ()
     if not scores:

@@ -53,15 +53,22 @@ def at(value: object, *paths: str) -> Any:
     return None
 
 
+def parsed(value: Any) -> Any:
+    """A JSON text as what it holds, also where that is a JSON text; anything else as it is."""
+    if isinstance(value, str) and value.strip()[:1] in ("{", "[", '"'):
+        try:
+            return parsed(json.loads(value))
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
 def arguments(value: object) -> Json:
     """A call's arguments, given as an object or as its JSON text; other text stands under 'argument'."""
-    if isinstance(value, str):
-        try:
-            parsed = json.loads(value)
-        except (ValueError, RecursionError):
-            parsed = None
-        return mapping(parsed) if isinstance(parsed, dict) else ({"argument": value} if value.strip() else {})
-    return mapping(value)
+    found = parsed(value)
+    if isinstance(value, str) and not isinstance(found, dict):
+        return {"argument": value} if value.strip() else {}
+    return mapping(found)
 
 
 def outcome(value: object) -> Outcome:

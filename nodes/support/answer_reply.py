@@ -7,12 +7,13 @@ begins with checks, so that no sign and no condition is passed by, and says what
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from forethought.models.types import ReplySpec, reply_spec, without
 from forethought.nodes.support.intra_reflection import unscored_spec
 from forethought.nodes.support.sign_verdicts import sign_lines
-from forethought.prompts.replies import AnswerDraft, ForeseeingAnswer
+from forethought.prompts.replies import AnswerCheck, AnswerDraft, Check, ForeseeingAnswer
 from forethought.state.agent import AgentState
 from forethought.state.context import Context
 from forethought.text import one_line
@@ -40,15 +41,35 @@ def answer_checker(state: AgentState, context: Context) -> Callable[[AnswerDraft
     due = set(sign_lines(state)) if checks_answer(context) else set[str]()
 
     def check(reply: AnswerDraft) -> str | None:
-        named = set(re.findall(r"\bS\d+\b", " ".join(check.about for check in reply.checks)))
-        missing = sorted(due - named, key=lambda number: int(number[1:]))
+        missing = sorted(_unchecked(due, reply.checks), key=lambda number: int(number[1:]))
         due.clear()
         return f"no check is about {', '.join(missing)}: `about` is the sign's number" if missing else None
 
     return check
 
 
-def unmet_text(reply: AnswerDraft) -> str:
+def _unchecked(signs: set[str], checks: Iterable[Check]) -> set[str]:
+    return signs - set(re.findall(r"\bS\d+\b", " ".join(check.about for check in checks)))
+
+
+def will_stand(state: AgentState, context: Context, *, mends: bool) -> Callable[[Mapping[str, Any]], bool]:
+    """What tells, from the fields of a reply that came before its answer, whether this will be the task's:
+    no defect can be named after it, and its checks find nothing to do first."""
+    if not checks_answer(context):
+        return lambda reply: not context.wants("answer_intra")
+    due = set(sign_lines(state))
+
+    def stands(reply: Mapping[str, Any]) -> bool:
+        try:
+            checks = [Check.model_validate(check) for check in reply["checks"]]
+        except (KeyError, TypeError, ValueError):
+            return False
+        return not _unchecked(due, checks) and not (mends and any(check.ok == "no" for check in checks))
+
+    return stands
+
+
+def unmet_text(reply: AnswerDraft | AnswerCheck) -> str:
     """The checks that were not met, a line each."""
     return "\n".join(
         one_line(": ".join(filter(None, ("not met", check.about, check.done))), _CHECK_CHARS)

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from math import inf, log2
 from typing import Any
@@ -163,10 +164,15 @@ def opened(tool: Tool | None, arguments: Json) -> str | None:
 
 def for_person(text: str, state: AgentState, tools: Mapping[str, Tool]) -> str:
     """`text` as it may be shown: untouched in a thread without anything from outside."""
+    return person_view(state, tools)(text)
+
+
+def person_view(state: AgentState, tools: Mapping[str, Tool]) -> Callable[[str], str]:
+    """`for_person` of any text."""
     if not influence(state, tools).outside:
-        return text
+        return lambda text: text
     given = what_is_given(state, tools)
-    return inert(text, {*addresses_in(given.words), *given.others, *given.approved})
+    return partial(inert, known={*addresses_in(given.words), *given.others, *given.approved})
 
 
 def stands(value: Any, text: str) -> bool:

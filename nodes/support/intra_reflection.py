@@ -14,7 +14,16 @@ from typing import Any, Generic, Protocol, TypeVar
 from pydantic import BaseModel
 
 from forethought.models.allowance import Allowance, total
-from forethought.models.types import Message, ModelError, ReplySpec, Usage, no_usage, reply_spec, without
+from forethought.models.types import (
+    Listener,
+    Message,
+    ModelError,
+    ReplySpec,
+    Usage,
+    no_usage,
+    reply_spec,
+    without,
+)
 from forethought.nodes.support.services import Turn
 from forethought.prompts.render import render
 from forethought.prompts.replies import AnswerDefect, Defect
@@ -123,17 +132,18 @@ async def revise_until(
     threshold: int | None,
     may_revise: Callable[[Usage], bool],
     event: Mapping[str, Any] | None = None,
+    listener: Listener | None = None,
 ) -> Revised[S]:
     """Ask `role` until a reply scores `threshold` (None: any reply passes) or its author cannot mend it now,
     at most 1 + max_revisions times.
 
     The template ROLE_revise asks for a revision; `may_revise` tells from what the turn has cost whether
-    another call can be paid. `spec`, `allowed`, `check` and `event` are as in `Turn.ask`.
+    another call can be paid. `spec`, `allowed`, `check`, `event` and `listener` are as in `Turn.ask`.
     """
     revised: Revised[S] = Revised()
     while True:
         details = {**(event or {}), "revision": revised.revisions}
-        result = await turn.ask(role, messages, spec, allowed, check=check, event=details)
+        result = await turn.ask(role, messages, spec, allowed, check=check, event=details, listener=listener)
         if revised.revisions:
             revised.revising = total(revised.revising, result.usage)
         else:

@@ -10,7 +10,16 @@ from langgraph.runtime import Runtime
 
 from forethought.models.allowance import Allowance
 from forethought.models.ask import Models
-from forethought.models.types import Message, ModelError, ReplayError, ReplyError, ReplySpec, T, Usage
+from forethought.models.types import (
+    Listener,
+    Message,
+    ModelError,
+    ReplayError,
+    ReplyError,
+    ReplySpec,
+    T,
+    Usage,
+)
 from forethought.settings import Settings
 from forethought.state.agent import AgentState
 from forethought.state.context import Context, Role, bounded, models_of
@@ -30,6 +39,8 @@ class Services:
     models: Models
     store: FileStore
     mcp: McpBox | None = None
+    one_worker: bool = False
+    """Whether one worker, which sees all that was done, carries a plan out: an agent of another framework."""
 
     def offered(self, state: AgentState) -> dict[str, Tool]:
         """The tools that the task's prompts and schemas offer."""
@@ -103,12 +114,13 @@ class Turn:
         model: Role | None = None,
         lenient: bool = False,
         event: Mapping[str, Any] | None = None,
+        listener: Listener | None = None,
     ) -> AskResult[T]:
         """Ask the model of `role`, or of `model`; a reply that stays invalid is a result without one.
 
         With `lenient` any failure of the model is such a result. `event` holds the details of the stream
-        event that announces the call. Raises the other ModelErrors, and ReplayError in any case: a recording
-        that lacks a reply would go unseen.
+        event that announces the call; `listener` hears the replies while they come. Raises the
+        other ModelErrors, and ReplayError in any case: a recording that lacks a reply would go unseen.
         """
         if event is not None:
             self.emit("thinking", role=role, **event)
@@ -121,6 +133,7 @@ class Turn:
                 reply=reply,
                 check=check,
                 allowance=allowed,
+                listener=listener,
             )
         except ReplayError:
             raise

@@ -28,8 +28,8 @@ __all__ = ["Answer", "Fault", "ModelServer", "Policy", "Reply", "SeenRequest", "
 class ModelServer:
     """The server. `requests` holds everything that it was sent; `close` ends it."""
 
-    def __init__(self, policy: Policy, *, refuses: Sequence[str] = ()) -> None:
-        self.policy, self.refuses = policy, tuple(refuses)
+    def __init__(self, policy: Policy, *, refuses: Sequence[str] = (), streams: bool = True) -> None:
+        self.policy, self.refuses, self.streams = policy, tuple(refuses), streams
         self.requests: list[SeenRequest] = []
         self.lock = threading.Lock()
         self.closing = threading.Event()
@@ -156,11 +156,13 @@ class _Handler(BaseHTTPRequestHandler):
             chunk = {"choices": [{"index": 0, "delta": {"content": whole[: len(whole) // 2]}}]}
             self._send(200, f"data: {json.dumps(chunk)}\n\n".encode(), kind="text/event-stream")
         elif fault.kind == "filter":
-            self._complete({"role": "assistant", "content": ""}, "content_filter", Reply())
+            self._complete({"role": "assistant", "content": ""}, "content_filter", Reply(), seen)
         elif fault.kind == "refusal":
-            self._complete({"role": "assistant", "content": None, "refusal": fault.message}, "stop", Reply())
+            self._complete(
+                {"role": "assistant", "content": None, "refusal": fault.message}, "stop", Reply(), seen
+            )
         elif fault.kind == "empty":
-            self._complete({"role": "assistant", "content": ""}, "stop", Reply())
+            self._complete({"role": "assistant", "content": ""}, "stop", Reply(), seen)
         elif fault.kind == "length":
             self._reply(Reply(whole[: len(whole) // 2], finish_reason="length"), seen)
         elif fault.kind == "badjson":
@@ -178,9 +180,9 @@ class _Handler(BaseHTTPRequestHandler):
             message["tool_calls"] = [
                 _tool_call(seen.n, at, name, given) for at, (name, given) in enumerate(calls)
             ]
-        self._complete(message, reply.finish_reason or ("tool_calls" if calls else "stop"), reply)
+        self._complete(message, reply.finish_reason or ("tool_calls" if calls else "stop"), reply, seen)
 
-    def _complete(self, message: Json, finish_reason: str, reply: Reply) -> None:
+    def _complete(self, message: Json, finish_reason: str, reply: Reply, seen: SeenRequest) -> None:
         usage = {
             "prompt_tokens": reply.prompt_tokens,
             "completion_tokens": reply.completion_tokens,
@@ -196,7 +198,26 @@ class _Handler(BaseHTTPRequestHandler):
             "choices": [choice],
         }
         told = {"usage": usage} if reply.told else {}
-        self._send(200, json.dumps({**body, **told}).encode())
+        if self.owner.streams and seen.body.get("stream"):
+            self._stream({**body, "object": "chat.completion.chunk"}, message, finish_reason, told)
+        else:
+            self._send(200, json.dumps({**body, **told}).encode())
+
+    def _stream(self, body: Json, message: Json, finish_reason: str, told: Json) -> None:
+        """The reply in chunks of a few characters."""
+        pieces: list[Json] = [{"role": "assistant"}]
+        for field in ("content", "refusal"):
+            pieces += [{field: part} for part in _parts(message.get(field) or "")]
+        for at, call in enumerate(message.get("tool_calls") or ()):
+            function = call["function"]
+            pieces.append({"tool_calls": [{**call, "index": at, "function": {**function, "arguments": ""}}]})
+            for part in _parts(function["arguments"]):
+                pieces.append({"tool_calls": [{"index": at, "function": {"arguments": part}}]})
+        chunks = [{**body, "choices": [{"index": 0, "delta": piece}]} for piece in pieces]
+        chunks.append({**body, "choices": [{"index": 0, "delta": {}, "finish_reason": finish_reason}]})
+        chunks.append({**body, "choices": [], **told})
+        lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
+        self._send(200, "".join([*lines, "data: [DONE]\n\n"]).encode(), kind="text/event-stream")
 
     def _fail(self, fault: Fault) -> None:
         error = {"message": fault.message, "type": fault.type, "code": fault.code, "param": None}
@@ -235,6 +256,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True
+
+
+def _parts(text: str, length: int = 4) -> list[str]:
+    return [text[at : at + length] for at in range(0, len(text), length)]
 
 
 def _tool_call(n: int, at: int, name: str, arguments: Json | str) -> Json:

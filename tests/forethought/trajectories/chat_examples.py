@@ -5,6 +5,7 @@ All tell of one run, unless said otherwise: parcel 7 is looked for, found on she
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 SYSTEM, TASK, THOUGHT, SEEN, ANSWER = (
@@ -40,6 +41,32 @@ RESPONSE_ITEMS: list[Any] = [
     {"role": "user", "content": TASK},
     *RESPONSE["output"],
 ]
+SHARE_GPT: dict[str, Any] = {
+    "conversations": [
+        {"from": "human", "value": TASK},
+        {"from": "function_call", "value": '{"name": "find", "arguments": {"parcel": 7}}'},
+        {"from": "observation", "value": SEEN},
+        {"from": "gpt", "value": ANSWER},
+    ],
+    "system": SYSTEM,
+    "tools": json.dumps([FUNCTION]),
+}
+LLAMA_FACTORY: dict[str, Any] = {
+    "messages": [
+        {"role": "system", "content": [{"type": "text", "value": SYSTEM}]},
+        {"role": "user", "content": [{"type": "text", "value": TASK}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "reasoning", "value": THOUGHT},
+                {"type": "tool_call", "value": '{"name": "find", "arguments": {"parcel": 7}}'},
+            ],
+        },
+        {"role": "tool", "content": [{"type": "text", "value": SEEN}]},
+        {"role": "assistant", "content": [{"type": "text", "value": ANSWER}]},
+    ],
+    "tools": json.dumps([FUNCTION]),
+}
 LANGCHAIN: list[Any] = [
     {"lc": 1, "type": "constructor", "id": ["langchain", "SystemMessage"], "kwargs": {"content": SYSTEM}},
     {"type": "human", "data": {"content": TASK, "type": "human"}},

@@ -18,6 +18,7 @@ SAME: dict[str, Any] = {
     "langchain": given.LANGCHAIN,
     "pydantic-ai": given.PYDANTIC_AI,
     "inspect": given.INSPECT,
+    "llama-factory": given.LLAMA_FACTORY,
 }
 
 
@@ -33,10 +34,20 @@ def test_every_form_gives_the_same_run(name: str) -> None:
 
 
 def test_tools_are_read_where_a_form_lists_them() -> None:
-    for name in ("response", "inspect"):
+    for name in ("response", "inspect", "llama-factory"):
         (tool,) = from_json(SAME[name]).trajectory.tools
         assert (tool.name, tool.description) == ("find", "Find it.")
         assert tool.parameters == {"properties": {"parcel": {}}}
+
+
+def test_a_conversation_of_sharegpt() -> None:
+    run = from_json(given.SHARE_GPT).trajectory
+    assert (run.task, run.instructions, run.answer) == (given.TASK, given.SYSTEM, given.ANSWER)
+    assert [tool.name for tool in run.tools] == ["find"]
+    assert [(step.action, step.observation) for step in run.steps] == [
+        ('find({"parcel": 7})', given.SEEN),
+        (given.ANSWER, ""),
+    ]
 
 
 def test_an_inspect_log_tells_outcome_limit_files_and_task() -> None:

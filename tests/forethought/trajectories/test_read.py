@@ -61,6 +61,18 @@ def test_a_folder_of_logs_of_every_kind_names_what_it_passes_over(tmp_path, capl
     assert own == [f"{tmp_path}: passed over, in no known format: config.json"]
 
 
+def test_a_folder_of_results_of_tau2_is_read_with_its_simulations(tmp_path):
+    results, (simulation,) = dict(chat_examples.TAU2), chat_examples.TAU2["simulations"]
+    del results["simulations"]
+    put(tmp_path / "results.json", results)
+    put(tmp_path / "simulations" / "s1.json", simulation)
+    put(tmp_path / "simulations" / "s2.json", {**simulation, "id": "s2", "trial": 1})
+    whole = from_json({**results, "simulations": [simulation]})
+    for path in (tmp_path, tmp_path / "results.json"):
+        first, second = read_trajectories(path)
+        assert (first, second.trajectory.id) == (whole, "s2")
+
+
 def test_an_archive_that_is_no_log_of_inspect_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"a\.eval: no readable log of inspect"):
         read_trajectories(put(tmp_path / "a.eval", "no archive"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -68,6 +69,70 @@ def test_a_category_of_feedback_tells_the_outcome() -> None:
         "feedback_stats": {"verdict": {"n": 1, "avg": None, "values": {"correct": 1}}},
     }
     assert from_json(rated).reference.outcome == "success"
+
+
+def test_a_score_of_something_else_is_no_outcome() -> None:
+    rated = {**given.LANGFUSE, "scores": [{"name": "toxicity", "value": 0}]}
+    loaded = from_json(rated)
+    assert loaded.reference.outcome == "unknown"
+    assert loaded.trajectory.notes == ("Its scores do not tell whether it succeeded: toxicity 0.",)
+
+
+def test_an_export_of_langfuse_whose_texts_are_json_within_json_is_read() -> None:
+    coded = {**given.LANGFUSE, "input": json.dumps(json.dumps({"prompt": chat.TASK}))}
+    coded["observations"] = [
+        {**each, **{key: json.dumps(json.dumps(each[key])) for key in ("input", "output")}}
+        for each in given.LANGFUSE["observations"]
+    ]
+    assert from_json(coded).trajectory == from_json(given.LANGFUSE).trajectory
+
+
+def test_a_trace_that_came_to_langfuse_by_opentelemetry_tells_tools_and_instructions() -> None:
+    attributes = {
+        "gen_ai.tool.definitions": json.dumps([chat.FUNCTION]),
+        "gen_ai.system_instructions": "Sort.",
+    }
+    agent = given.observation("1", "AGENT", input=chat.TASK, metadata=json.dumps({"attributes": attributes}))
+    model = given.observation("2", "GENERATION", "1", input=chat.CHAT[1:2], output=chat.CHAT[4])
+    run = from_json({"id": "t1", "observations": [agent, model]}).trajectory
+    assert (run.instructions, run.tools[0].name) == ("Sort.", "find")
+
+
+def test_messages_of_gemini_are_read_from_a_trace() -> None:
+    called = {"parts": [{"text": chat.THOUGHT}, {"function_call": {"name": "find", "args": {"parcel": 7}}}]}
+    seen = {"parts": [{"function_response": {"name": "find", "response": {"result": chat.SEEN}}}]}
+    asked = {"role": "user", "parts": [{"text": chat.TASK}]}
+    config = {"system_instruction": chat.SYSTEM, "tools": [{"function_declarations": [chat.FUNCTION]}]}
+    contents = [asked, {"role": "model", **called}, {"role": "user", **seen}]
+    spans = [
+        given.observation(
+            "1",
+            "GENERATION",
+            input={"contents": [asked], "config": config},
+            output={"content": {"role": "model", **called}},
+        ),
+        given.observation(
+            "2",
+            "GENERATION",
+            input={"contents": contents},
+            output={"candidates": [{"content": {"role": "model", "parts": [{"text": chat.ANSWER}]}}]},
+        ),
+    ]
+    run = from_json({"id": "t1", "observations": spans}).trajectory
+    assert (run.task, run.instructions, run.tools[0].name) == (chat.TASK, chat.SYSTEM, "find")
+    assert [step.action for step in run.steps] == ['find({"parcel": 7})', chat.ANSWER]
+    assert chat.SEEN in run.steps[0].observation
+
+
+def test_a_model_span_around_others_only_frames_them() -> None:
+    outer = given.observation("1", "GENERATION", input={"prompt": chat.TASK}, output=chat.ANSWER)
+    within = [
+        {**each, "parentObservationId": "1"} for each in given.LANGFUSE["observations"] if each["id"] > "1"
+    ]
+    run = from_json({"id": "t1", "observations": [outer, *within]}).trajectory
+    assert [step.action for step in run.steps] == ['find({"parcel": 7})', chat.ANSWER]
+    twice = [outer, {**outer, "id": "2", "parentObservationId": "1"}]
+    assert len(from_json({"id": "t1", "observations": twice}).trajectory.steps) == 1
 
 
 def test_a_recursion_limit_halts_a_trace() -> None:

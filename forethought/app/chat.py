@@ -156,7 +156,7 @@ class Chat:
         """The report on the last turn, and the thread's state. Raises CliError before the first one."""
         with self._opened(calls_models=False) as thread:
             snapshot = self.runner.run(thread.snapshot())
-        if not snapshot.values.get("progress"):
+        if not thread.exists:
             raise CliError("nothing has been asked yet")
         return report(self.thread_id, snapshot), snapshot.values
 

@@ -91,9 +91,7 @@ def test_questions_are_answered_in_place_or_left_and_asked_again(
     cli: Cli, talk: Talk, scripted: Scripted
 ) -> None:
     _, server = scripted(question="Which colour?")
-    said = talk(
-        "What is it?\r", "\x04", "/resume\r", "\x04", "/exit\r", flags=("--set", "approve_plan=true")
-    )
+    said = talk("What is it?\r", "\x04", "/resume\r", "\x04", "/exit\r", flags=("--set", "approve_plan=true"))
     assert "it waits for a reply:" in said.err, said
     assert "Approve this plan?" in said.out
     said = talk("/resume\r", "approve\r", "red\r", "/exit\r")

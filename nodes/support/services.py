@@ -41,6 +41,8 @@ class Services:
     mcp: McpBox | None = None
     chats: Mapping[str, str] = field(default_factory=dict)
     """Field of the Context -> the model that it names where a run names none: those given as objects."""
+    one_worker: bool = False
+    """Whether one worker, which sees all that was done, carries a plan out: an agent of another framework."""
 
     def offered(self, state: AgentState) -> dict[str, Tool]:
         """The tools that the task's prompts and schemas offer."""

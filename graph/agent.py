@@ -9,7 +9,7 @@ answer_agent -> END | planner (next round) | replan_trigger (one more subtask) |
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from langgraph.graph import END, START, StateGraph
@@ -36,11 +36,11 @@ from forethought.settings import Settings
 from forethought.state.agent import AgentInput, AgentOutput, AgentState, Dispatch
 from forethought.state.context import Context, as_sent
 from forethought.telemetry import enable
-from forethought.tools.base import Tool
+from forethought.tools.base import Effect
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox
 from forethought.tools.mcp_settings import read_servers
-from forethought.tools.registry import toolbox
+from forethought.tools.registry import AnyTool, toolbox
 
 AgentGraph = CompiledStateGraph[AgentState, Context, AgentInput, AgentOutput]
 
@@ -50,22 +50,25 @@ should."""
 
 
 def build_agent(
-    tools: Sequence[Tool | Callable[..., Any]] = (),
+    tools: Sequence[AnyTool] = (),
     settings: Settings | None = None,
     checkpointer: Checkpointer = None,
     store: BaseStore | None = None,
     transport: Transport | None = None,
     builtin: Collection[str] | None = None,
+    effects: Mapping[str, Effect] | None = None,
 ) -> AgentGraph:
     """The compiled agent.
 
-    `tools` are offered besides the built-in ones, or besides those that `builtin` names; `settings` default
-    to the environment's; `transport` carries model calls (the providers by default; a recording or a replay
-    otherwise). Raises ValueError when a tool is not usable, or the file of MCP servers is malformed.
+    `tools` (functions, LangChain's tools, ours) are offered besides the built-in ones, or besides those that
+    `builtin` names; `effects` says what a tool may do (read, write, egress), by its name: LangChain's count
+    as writing unless they say otherwise. `settings` default to the environment's; `transport` carries model
+    calls (the providers by default; a recording or a replay otherwise). Raises ValueError when a tool is not
+    usable, or the file of MCP servers is malformed.
     """
     settings = settings or Settings()
     enable(settings)
-    box = toolbox(settings, tools, builtin)
+    box = toolbox(settings, tools, builtin, effects)
     if reserved := next((name for name in RESERVED if name in box), None):
         raise ValueError(f"a tool cannot be called {reserved}, which is a move of the agent's own: rename it")
     servers = read_servers(settings.mcp_file) if settings.mcp_file else None

@@ -13,7 +13,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.models.types import Message, Usage
+from forethought.models.types import Listener, Message, Usage
 from forethought.nodes.support.answer_stream import AnswerStream
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.coverage import for_person, person_view
@@ -74,7 +74,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     update |= skipped
     view = person_view(state, turn.services.tools)
     stream = AnswerStream(turn, lambda reply: _may_stand(reply, state, turn.context), view)
-    revised = await _scored_plan(state, turn, stream)
+    revised = await scored_plan(state, turn, stream.listener)
     return await stream.finish(_taken(revised, state, update, turn))
 
 
@@ -90,7 +90,7 @@ def _taken(
         return {**update, **_without_plan(state, update, revised, turn.context)}
     if revised.best.answer and not revised.best.subtasks:
         return {**update, **_answered(revised.best, state, update, turn)}
-    plan = _new_plan(revised.best, state, progress, revised.revisions, turn.context)
+    plan = new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
     if again and open_subtasks(plan) != open_subtasks(state.get("plan", {})):
         update["usage"]["replanning"]["changed"] = 1
@@ -152,8 +152,8 @@ def _may_stand(reply: Mapping[str, Any], state: AgentState, context: Context) ->
     return "answer" in asked and "defects" not in asked and reply.get("subtasks") == []
 
 
-async def _scored_plan(state: AgentState, turn: Turn, stream: AnswerStream) -> Revised[PlanReply]:
-    """The best-scored plan of at most 1 + max_revisions."""
+async def scored_plan(state: AgentState, turn: Turn, listener: Listener | None = None) -> Revised[PlanReply]:
+    """The best-scored plan of at most 1 + max_revisions. `listener` hears the replies."""
     context = turn.context
 
     def may_revise(used: Usage) -> bool:
@@ -168,7 +168,7 @@ async def _scored_plan(state: AgentState, turn: Turn, stream: AnswerStream) -> R
         check=plan_checker(state, context),
         threshold=context.plan_threshold if context.wants("plan_intra") else None,
         may_revise=may_revise,
-        listener=stream.listener,
+        listener=listener,
     )
 
 
@@ -201,7 +201,7 @@ def _without_plan(
     return {}
 
 
-def _new_plan(
+def new_plan(
     reply: PlanReply, state: AgentState, progress: Progress, revisions: int, context: Context
 ) -> Plan:
     old, results, why = state.get("plan"), state.get("results", {}), _why(state)
@@ -261,5 +261,5 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         results=result_items(results, reader),
         current=plan_text(state.get("plan", {})),
         why=_why(state),
-        left=left_text(state, context),
+        left="" if services.one_worker else left_text(state, context),
     )

@@ -39,6 +39,8 @@ class Services:
     models: Models
     store: FileStore
     mcp: McpBox | None = None
+    one_worker: bool = False
+    """Whether one worker, which sees all that was done, carries a plan out: an agent of another framework."""
 
     def offered(self, state: AgentState) -> dict[str, Tool]:
         """The tools that the task's prompts and schemas offer."""

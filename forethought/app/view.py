@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.panel import Panel
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -232,7 +234,7 @@ def model_event(event: Json) -> RenderableType:
 
 def answer(text: str, sources: Iterable[Json], why: str | None = None) -> RenderableType:
     """The answer with the steps that it rests on; `why` it did not pass (None: it did), a line a defect."""
-    lines: list[RenderableType] = [Text(clean(text).strip())]
+    lines: list[RenderableType] = [Prose(text)]
     for at, record in enumerate(sources):
         tool = f"  {one_line(record['tool'], 30)}" if record.get("tool") else ""
         origin = one_line(record.get("origin"), 100)
@@ -242,6 +244,24 @@ def answer(text: str, sources: Iterable[Json], why: str | None = None) -> Render
     passed = why is None
     title = "Answer" if passed else "Best answer so far (did not pass)"
     return Panel(Group(*lines), title=title, title_align="left", border_style="green" if passed else "yellow")
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Markdown from a model: rendered on a terminal, as it was written elsewhere."""
+
+    text: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        text = clean(self.text).strip()
+        if not console.is_terminal:
+            yield Text(text)
+            return
+        from rich.markdown import Markdown  # which loads the highlighter of code
+
+        for segment in console.render(Markdown(text, hyperlinks=False), options):
+            # An entity such as &#x202e; is a character only now.
+            yield segment if segment.control else Segment(clean(segment.text), segment.style)
 
 
 def summary(result: Json) -> RenderableType:

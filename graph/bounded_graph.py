@@ -7,15 +7,23 @@ not: else the operator's budgets (`forethought.state.context`) would be what a c
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import InvalidUpdateError
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Command, StateUpdate
+from langgraph.types import Command, StateSnapshot, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
-from forethought.graph.client_writes import UpdateError, check_command, check_run, check_update
+from forethought.graph.client_writes import (
+    UpdateError,
+    check_command,
+    check_run,
+    check_update,
+    with_messages,
+)
+from forethought.graph.waiting import shown_part, shown_snapshot
 from forethought.settings import Settings
 from forethought.state.context import bounds_budgets
 
@@ -65,7 +73,26 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
             check_command(input.update, input.goto)
         else:
             check_run(input)
-        return super().astream(input, config, **kwargs)
+            input = with_messages(input)
+        return self._shown(super().astream(input, config, **kwargs))
+
+    async def _shown(self, parts: Any) -> AsyncIterator[Any]:
+        async with aclosing(parts):
+            async for part in parts:
+                yield shown_part(part)
+
+    def get_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
+        """See CompiledStateGraph."""
+        return shown_snapshot(super().get_state(config, subgraphs=subgraphs))
+
+    async def aget_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
+        """See CompiledStateGraph."""
+        return shown_snapshot(await super().aget_state(config, subgraphs=subgraphs))
+
+    async def aget_state_history(self, config: RunnableConfig, **kwargs: Any) -> AsyncIterator[StateSnapshot]:
+        """See CompiledStateGraph."""
+        async for snapshot in super().aget_state_history(config, **kwargs):
+            yield shown_snapshot(snapshot)
 
     def get_context_jsonschema(self) -> dict[str, Any] | None:
         """See CompiledStateGraph. LangGraph's server and aegra drop each key of a run's context that is not

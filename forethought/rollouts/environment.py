@@ -23,6 +23,7 @@ from forethought.rollouts.types import (
     Environment,
     EnvironmentReply,
     Policy,
+    Replay,
     RolloutError,
 )
 from forethought.text import one_line
@@ -62,7 +63,7 @@ class _Run:
             failure=failure,
         )
         self.steps.append(step)
-        self.usage, self.reply = total(self.usage, act.usage), reply
+        self.usage, self.reply = total(self.usage, act.usage, reply.usage), reply
         self.status = "failed" if failure else "done" if reply.done else ""
 
     def answer(self) -> str:
@@ -123,8 +124,8 @@ class EnvironmentRollouts:
         async with self._lock:
             self._attempts += 1
             started = time.monotonic()
-            now, diverged = await replay_prefix(self.environment, prefix)
-            run = _Run(list(prefix), now, status="done" if now.done else "")
+            replay: Replay = await replay_prefix(self.environment, prefix)
+            run = _Run(list(prefix), replay.reply, replay.usage, "done" if replay.reply.done else "")
             if first is not None and not run.status:
                 await self._carry_out(run, first)
             while not run.status:
@@ -136,7 +137,7 @@ class EnvironmentRollouts:
                 trajectory=Trajectory.model_validate({**origin, **ended}),
                 kept=len(prefix),
                 reward=run.reply.reward,
-                diverged=diverged,
+                diverged=replay.diverged,
                 status=run.status,
                 usage=run.usage,
                 seconds=time.monotonic() - started,
@@ -174,16 +175,14 @@ class EnvironmentRollouts:
         )
 
 
-async def replay_prefix(
-    environment: Environment, prefix: Sequence[TrajectoryStep]
-) -> tuple[EnvironmentReply, str]:
-    """What `environment`, reset, answers where `prefix` ends; and the first step whose observation differed,
-    and how ('' if none did). The rest is carried out all the same. Raises RolloutError when the environment
-    breaks."""
+async def replay_prefix(environment: Environment, prefix: Sequence[TrajectoryStep]) -> Replay:
+    """`environment` reset and brought to where `prefix` ends; what came out differently is said, and the rest
+    of the prefix is carried out all the same. Raises RolloutError when the environment breaks."""
     reply = await _guarded(environment, environment.reset, "when it was reset")
-    diverged = ""
+    diverged, usage = "", reply.usage
     for step in prefix:
         reply = await take_step(environment, step.action)
+        usage = total(usage, reply.usage)
         if not diverged and one_line(reply.observation) != one_line(step.observation):
             diverged = (
                 f"at step {step.number} the replay saw {one_line(reply.observation, _SHOWN)!r} "
@@ -192,7 +191,7 @@ async def replay_prefix(
         if reply.done and step is not prefix[-1]:
             diverged = diverged or f"the replay ended at step {step.number}, before the prefix did"
             break
-    return reply, diverged
+    return Replay(reply, diverged, usage)
 
 
 async def take_step(environment: Environment, action: str) -> EnvironmentReply:

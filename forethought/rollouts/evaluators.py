@@ -7,7 +7,7 @@ person, is asked in the debugger's graph.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from forethought.models.ask import Models
 from forethought.models.types import reply_spec
@@ -76,9 +76,11 @@ class EnvironmentReward:
 
     async def judge(self, trajectory: Trajectory) -> Verdict:
         """See `Evaluator`. The environment stands at the trajectory's end afterwards."""
-        reply, diverged = await replay_prefix(self.environment, trajectory.steps)
-        verdict = self.of(reply.reward)
-        return replace(verdict, reason=f"{verdict.reason}; {diverged}") if diverged else verdict
+        replay = await replay_prefix(self.environment, trajectory.steps)
+        verdict = self.of(replay.reply.reward)
+        if replay.diverged:
+            return Verdict(verdict.success, f"{verdict.reason}; {replay.diverged}", verdict.reward)
+        return verdict
 
     def of(self, reward: float) -> Verdict:
         """The verdict on a run that ended with `reward`."""

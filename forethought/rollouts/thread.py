@@ -197,7 +197,7 @@ class ThreadRollouts:
         """
         prefix = [step for step in self.trajectory.steps if step.number in kept]
         if self.environment is not None:
-            return (await replay_prefix(self.environment, prefix))[1]
+            return (await replay_prefix(self.environment, prefix)).diverged
         # Before a head that was put back, the last re-run was the newest.
         newest = await self.thread.newest(2)
         head = newest[0] if newest else None

@@ -25,7 +25,7 @@ async def test_a_question_that_needs_no_work_is_answered_in_one_call(drive: Driv
     assert out.kinds == ["Plan"]
     assert (out.status, out.state["answer"], out.state["sources"]) == ("answered", "Paris.", [])
     assert out.state["draft"]["answer"] == "Paris."
-    assert [(m.type, m.text) for m in out.state["messages"]] == [
+    assert out.talk == [
         ("human", "What is the capital of France?"),
         ("ai", "Paris."),
     ]
@@ -41,7 +41,7 @@ async def test_a_question_that_the_conversation_answers_is_answered_in_one_call(
     assert out.kinds[before:] == ["Plan"]
     assert "the answer" in out.requests[-1].text, "the earlier answer"
     assert (out.status, out.state["answer"], out.state["sources"]) == ("answered", "As I said.", [])
-    assert [m.text for m in out.state["messages"]] == [
+    assert [text for _, text in out.talk] == [
         "the task",
         "the answer",
         "What did you say?",

@@ -70,9 +70,9 @@ async def test_a_game_goes_the_same_way_every_time(samples: list[Sample]) -> Non
     ]
     await world.reset()
     await world.step("go nowhere")
-    reply, diverged = await replay_prefix(world, steps)
+    replayed = await replay_prefix(world, steps)
     await world.close()
-    assert (diverged, reply) == ("", first[-1])
+    assert (replayed.diverged, replayed.reply) == ("", first[-1])
 
 
 async def test_the_expert_wins_through_our_agents_loop(samples: list[Sample], tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ ROLES = {
 _SHARE_GPT = {"gpt": "assistant", "function_call": "assistant", "observation": "tool"}
 _THINKING = ("thinking", "reasoning", "redacted_thinking")
 _CLASS = re.compile(r"([A-Za-z]+)Message(?:Chunk)?")
-_ITEM = re.compile(r"message|reasoning|\w+_call(?:_output)?")
+_ITEM = re.compile(r"message|reasoning|\w+_(?:call|output)")
 _MEDIA = re.compile(r"image|audio|video|file|document|binary|media|screenshot")
 _CUT_OFF = ("length", "max_tokens", "max_output_tokens")
 
@@ -175,7 +175,11 @@ def _item(item: Json, kind: str) -> Iterator[Said]:
         yield Said("assistant", thought=thought.strip(), joins=True)
     elif kind.endswith("_output"):
         failed = item.get("status") in ("failed", "incomplete")
-        yield Said("tool", content(item.get("output")), failure="tool_execution_error" if failed else "")
+        yield Said(
+            "tool",
+            content(first(item, "output", "result", "tools")),
+            failure="tool_execution_error" if failed else "",
+        )
     else:
         made = {
             "name": kind.removesuffix("_call"),

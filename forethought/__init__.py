@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from forethought.graph.agent import build_agent
+    from forethought.integrations.review import review_plan
     from forethought.settings import Settings
     from forethought.state.context import Context
     from forethought.tools.base import Tool, make_tool, tool
 
-__all__ = ["Context", "Settings", "Tool", "build_agent", "make_tool", "tool"]
+__all__ = ["Context", "Settings", "Tool", "build_agent", "make_tool", "review_plan", "tool"]
 
 _HOMES = {
     "Context": "forethought.state.context",
@@ -25,6 +26,7 @@ _HOMES = {
     "Tool": "forethought.tools.base",
     "build_agent": "forethought.graph.agent",
     "make_tool": "forethought.tools.base",
+    "review_plan": "forethought.integrations.review",
     "tool": "forethought.tools.base",
 }
 

@@ -1,8 +1,8 @@
 """A chat message as the reply to what the agent waits for: in a chat, a person answers a question by writing.
 
 It is the answer to a question. To a plan or a call that needs approval it is the decision where it says one,
-else a rejection with these words: nothing is approved that was not. A new task is given as `task`, or once the
-run has ended.
+else a rejection with these words: nothing is approved that was not. A new task is given as `task`, or once
+the run has ended.
 """
 
 from __future__ import annotations

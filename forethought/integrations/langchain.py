@@ -9,6 +9,7 @@ prompt, so that what is before it stays in a provider's cache. The conversation 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, NotRequired
 
@@ -24,12 +25,11 @@ from langchain_core.tools import BaseTool
 from langgraph.constants import TAG_NOSTREAM
 from langgraph.types import Command
 
-from forethought.integrations.work import Record, Work, outlined, run_now, turn_of, worker_context
+from forethought.integrations.work import Record, Work, outline_of, run_now, turn_of, worker_context
 from forethought.integrations.worker_steps import Json, WorkerCall
 from forethought.models.chat_model import ChatTransport, name_of
 from forethought.settings import Settings
 from forethought.text import cut, one_line
-from forethought.tools.base import Tool
 
 CHANNEL = "prospective_reflection"
 WRITE_TODOS = "write_todos"
@@ -76,16 +76,11 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> Any:
         """As `awrap_model_call`, for `invoke` and `stream`."""
-        work = self._work(request, blocking=True)
-        if work is None:
-            return handler(request)
-        work = run_now(work.planned())
-        response = handler(_shown(request, work))
-        if self.checks_answer and (answer := _answer(response)):
-            work = run_now(work.checked(answer))
-            if "rejection" in work.record:
-                response = handler(_shown(request, work))
-        return _result(response, request, work)
+
+        async def ask(asked: ModelRequest[Any]) -> ModelResponse[Any]:
+            return await asyncio.to_thread(handler, asked)
+
+        return run_now(self._around(self._work(request, blocking=True), request, ask))
 
     async def awrap_model_call(
         self,
@@ -93,15 +88,22 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> Any:
         """Plan before the call where a plan is due, and ask once more where the answer does not pass."""
-        work = self._work(request, blocking=False)
+        return await self._around(self._work(request, blocking=False), request, handler)
+
+    async def _around(
+        self,
+        work: Work | None,
+        request: ModelRequest[Any],
+        ask: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> Any:
         if work is None:
-            return await handler(request)
+            return await ask(request)
         work = await work.planned()
-        response = await handler(_shown(request, work))
+        response = await ask(_shown(request, work))
         if self.checks_answer and (answer := _answer(response)):
             work = await work.checked(answer)
             if "rejection" in work.record:
-                response = await handler(_shown(request, work))
+                response = await ask(_shown(request, work))
         return _result(response, request, work)
 
     def _work(self, request: ModelRequest[Any], *, blocking: bool) -> Work | None:
@@ -119,7 +121,7 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
         if not isinstance(chat, str):
             named, transport = name_of(chat), ChatTransport(chat, blocking, tags)
         context = self.context.model_copy(update={"model": named})
-        tools = {tool.name: tool for tool in map(_outlined, request.tools)}
+        tools = {tool.name: tool for tool in map(outline_of, request.tools)}
         return Work(
             turn_of(transport, tools, context, self.settings, request.runtime),
             record["task"],
@@ -160,18 +162,6 @@ def _earlier(messages: Sequence[AnyMessage]) -> list[Json]:
         elif tasks and isinstance(message, AIMessage) and message.text:
             tasks[-1]["answer"] = message.text
     return tasks
-
-
-def _outlined(tool: BaseTool | Json) -> Tool:
-    """A tool of the agent's, or of its provider's."""
-    if isinstance(tool, dict):
-        told = tool.get("function", tool)
-        name = str(told.get("name") or told.get("type"))
-        return outlined(name, str(told.get("description") or ""), told.get("parameters") or {})
-    schema: Any = tool.tool_call_schema
-    if not isinstance(schema, dict):
-        schema = schema.model_json_schema()
-    return outlined(tool.name, tool.description, schema)
 
 
 def _shown(request: ModelRequest[Any], work: Work) -> ModelRequest[Any]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 from typing_extensions import TypedDict
@@ -34,10 +35,11 @@ from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.situation import situation
 from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import AnswerCheck
+from forethought.prompts.replies import Plan as PlanReply
 from forethought.settings import Settings
 from forethought.state.agent import AgentState, Plan, PlanReview, Replan
 from forethought.state.context import Context, bounded
-from forethought.tools.base import Tool
+from forethought.tools.base import Tool, make_tool
 from forethought.tools.files import FileStore
 
 T = TypeVar("T")
@@ -114,10 +116,7 @@ class Work:
                 return self
         if exhausted(state, context, steps=False):
             return self
-        now = self._with(
-            replans=[*state["replans"], *([replan] if replan else [])],
-            planned_at=[*state["progress"]["planned_at"], state["progress"]["n"]],
-        )
+        now = self.planning(replan)
         state = now.state
         revised = await scored_plan(state, self.turn)
         now = now._spent("planner", revised.usage)
@@ -125,6 +124,18 @@ class Work:
             return now._with(problem=f"no valid plan: {revised.problem}")
         plan = new_plan(revised.best, state, state["progress"], revised.revisions, context)
         return await now.diagnosed(plan)
+
+    @property
+    def spent(self) -> Json:
+        """What all of it has cost."""
+        return {**total(*self.record.get("usage", {}).values())}
+
+    def planning(self, replan: Replan | None = None) -> Work:
+        """With a plan entered as made now, and why, where it is not the first one."""
+        made = [*self.record.get("planned_at", []), len(self.calls)]
+        return self._with(
+            replans=[*self.record.get("replans", []), *([replan] if replan else [])], planned_at=made
+        )
 
     async def diagnosed(self, plan: Plan) -> Work:
         """With `plan`, examined and revised (PreFlect 3.2.2)."""
@@ -176,6 +187,21 @@ class Work:
     def _spent(self, role: str, usage: Usage) -> Work:
         before = self.record.get("usage", {})
         return self._with(usage={**before, role: total(before.get(role, {}), usage)})
+
+
+def written_plan(parts: Sequence[str], work: Work) -> Plan:
+    """A plan that somebody else wrote, for `work`: a subtask for each part, after the one before it."""
+    state, ids = work.state, [f"part_{number}" for number in range(1, len(parts) + 1)]
+    reply = PlanReply.model_validate(
+        {
+            "subtasks": [
+                {"id": key, "description": part, "depends_on": before}
+                for key, part, before in zip(ids, parts, [[], *([key] for key in ids)], strict=False)
+            ],
+            "defects": [],
+        }
+    )
+    return new_plan(reply, state, state["progress"], 0, work.turn.context)
 
 
 def plan_lines(plan: Plan) -> str:
@@ -234,6 +260,24 @@ def outlined(name: str, description: str, schema: Json) -> Tool:
         raise NotImplementedError(f"{name} is called by its worker alone")
 
     return Tool(name, description or name, Arguments, run, effect="write")
+
+
+def outline_of(tool: Any) -> Tool:
+    """A tool as those who plan read of it: LangChain's, a dict as providers take it, ours, or a function.
+
+    Raises ValueError where a function cannot be a tool.
+    """
+    if isinstance(tool, Tool):
+        return tool
+    if isinstance(tool, BaseTool):
+        schema: Any = tool.tool_call_schema
+        shown = schema if isinstance(schema, dict) else schema.model_json_schema()
+        return outlined(tool.name, tool.description, shown)
+    if not isinstance(tool, dict):
+        return make_tool(tool)
+    told = tool.get("function", tool)
+    name = str(told.get("name") or told.get("type"))
+    return outlined(name, str(told.get("description") or ""), told.get("parameters") or {})
 
 
 def run_now(work: Coroutine[Any, Any, T]) -> T:

@@ -9,7 +9,7 @@ caller waits: what serves many clients from one event loop has to await the asyn
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Self
 
@@ -21,6 +21,7 @@ from langgraph.types import Command, StateSnapshot, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
 from forethought.graph import own_loop
+from forethought.graph.chat_reply import chat_reply
 from forethought.graph.client_writes import (
     UpdateError,
     check_command,
@@ -84,9 +85,15 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         else:
             check_run(input)
             input = with_messages(input)
-        return self._shown(super().astream(input, config, **kwargs))
+        return self._stream(input, config, kwargs)
 
-    async def _shown(self, parts: Any) -> AsyncGenerator[Any, None]:
+    async def _stream(
+        self, input: Any, config: RunnableConfig | None, kwargs: Any
+    ) -> AsyncGenerator[Any, None]:
+        kept = isinstance(self.checkpointer, BaseCheckpointSaver)
+        if kept and config and isinstance(input, Mapping) and input.get("messages"):
+            input = chat_reply(input, await self.aget_state(config)) or input
+        parts: Any = super().astream(input, config, **kwargs)
         async with aclosing(parts):
             async for part in parts:
                 yield shown_part(part)

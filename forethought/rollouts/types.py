@@ -119,7 +119,6 @@ class Replay:
     diverged: str = ""
     """The first step whose observation differed, and how ('' if none did)."""
     usage: Usage = field(default_factory=no_usage)
-    """What the environment spent on it."""
 
 
 @dataclass(frozen=True)

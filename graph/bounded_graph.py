@@ -6,16 +6,18 @@ not: else the operator's budgets (`forethought.state.context`) would be what a c
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import InvalidUpdateError
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
+from forethought.graph.chat_reply import chat_reply
 from forethought.graph.client_writes import (
     UpdateError,
     check_command,
@@ -74,9 +76,13 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         else:
             check_run(input)
             input = with_messages(input)
-        return self._shown(super().astream(input, config, **kwargs))
+        return self._stream(input, config, kwargs)
 
-    async def _shown(self, parts: Any) -> AsyncIterator[Any]:
+    async def _stream(self, input: Any, config: RunnableConfig | None, kwargs: Any) -> AsyncIterator[Any]:
+        kept = isinstance(self.checkpointer, BaseCheckpointSaver)
+        if kept and config and isinstance(input, Mapping) and input.get("messages"):
+            input = chat_reply(input, await self.aget_state(config)) or input
+        parts: Any = super().astream(input, config, **kwargs)
         async with aclosing(parts):
             async for part in parts:
                 yield shown_part(part)

@@ -118,6 +118,7 @@ class Replay:
     reply: EnvironmentReply
     diverged: str = ""
     """The first step whose observation differed, and how ('' if none did)."""
+    usage: Usage = field(default_factory=no_usage)
 
 
 @dataclass(frozen=True)

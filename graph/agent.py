@@ -9,9 +9,10 @@ answer_agent -> END | planner (next round) | replan_trigger (one more subtask) |
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, get_args
 
+from langchain_core.language_models import BaseChatModel
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
@@ -21,6 +22,8 @@ from forethought.graph import routing
 from forethought.graph.bounded_graph import BoundedGraph
 from forethought.graph.node_wrapper import inline_condition, wrap_node
 from forethought.models.ask import Models
+from forethought.models.chat_objects import ChatObjects
+from forethought.models.live import LiveTransport
 from forethought.models.types import Transport
 from forethought.nodes.answer_agent import answer_agent
 from forethought.nodes.approve_plan import approve_plan
@@ -34,13 +37,13 @@ from forethought.nodes.tool_executor import tool_executor
 from forethought.prompts.tool_choice import RESERVED
 from forethought.settings import Settings
 from forethought.state.agent import AgentInput, AgentOutput, AgentState, Dispatch
-from forethought.state.context import Context, as_sent
+from forethought.state.context import Context, Role, as_sent
 from forethought.telemetry import enable
-from forethought.tools.base import Tool
+from forethought.tools.base import Effect
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox
 from forethought.tools.mcp_settings import read_servers
-from forethought.tools.registry import toolbox
+from forethought.tools.registry import AnyTool, toolbox
 
 AgentGraph = CompiledStateGraph[AgentState, Context, AgentInput, AgentOutput]
 
@@ -50,31 +53,46 @@ should."""
 
 
 def build_agent(
-    tools: Sequence[Tool | Callable[..., Any]] = (),
+    tools: Sequence[AnyTool] = (),
     settings: Settings | None = None,
     checkpointer: Checkpointer = None,
     store: BaseStore | None = None,
     transport: Transport | None = None,
     builtin: Collection[str] | None = None,
+    effects: Mapping[str, Effect] | None = None,
+    model: BaseChatModel | None = None,
+    models: Mapping[str, BaseChatModel] | None = None,
 ) -> AgentGraph:
     """The compiled agent.
 
-    `tools` are offered besides the built-in ones, or besides those that `builtin` names; `settings` default
-    to the environment's; `transport` carries model calls (the providers by default; a recording or a replay
-    otherwise). Raises ValueError when a tool is not usable, or the file of MCP servers is malformed.
+    `tools` (functions, LangChain's tools, ours) are offered besides the built-in ones, or besides those that
+    `builtin` names; `effects` says what a tool may do (read, write, egress), by its name: LangChain's count
+    as writing unless they say otherwise. `model` is LangChain's chat model that every role asks, or that of
+    its name in `models` (planner, reflector, tool, vision, answer, retrospective, fallback), where a run's
+    Context names none. `settings` default to the environment's; `transport` carries model calls (the
+    providers by default; a recording or a replay otherwise).
+
+    Raises ValueError when a tool or a model is not usable, or the file of MCP servers is malformed.
     """
     settings = settings or Settings()
+    chats = ChatObjects.of(model, models or {}, (*get_args(Role), "fallback"))
+    if chats.by_name and transport is not None:
+        raise ValueError("give models as objects or a transport, not both: either carries the calls")
+    if settings.allowed_models:
+        allowed = (*settings.allowed_models, *chats.by_name)
+        settings = settings.model_copy(update={"allowed_models": allowed})
     enable(settings)
-    box = toolbox(settings, tools, builtin)
+    box = toolbox(settings, tools, builtin, effects)
     if reserved := next((name for name in RESERVED if name in box), None):
         raise ValueError(f"a tool cannot be called {reserved}, which is a move of the agent's own: rename it")
     servers = read_servers(settings.mcp_file) if settings.mcp_file else None
     services = Services(
         settings=settings,
         tools=box,
-        models=Models(settings, transport),
+        models=Models(settings, transport or LiveTransport(settings, chats=chats.by_name)),
         store=FileStore.of(settings),
         mcp=McpBox(servers, settings, RESERVED) if servers else None,
+        chats=chats.by_field,
     )
     compiled = _wire(services, checkpointed=checkpointer is not False).compile(
         checkpointer=checkpointer, store=store, name="agent"

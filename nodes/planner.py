@@ -13,7 +13,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.models.types import Message, Usage
+from forethought.models.types import Listener, Message, Usage
 from forethought.nodes.support.answer_stream import AnswerStream
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.coverage import for_person, person_view
@@ -29,7 +29,14 @@ from forethought.nodes.support.intra_reflection import (
 )
 from forethought.nodes.support.lessons import open_book, recall
 from forethought.nodes.support.origins import thread_origin
-from forethought.nodes.support.plan_reply import handlers, plan_checker, plan_fields, plan_spec
+from forethought.nodes.support.plan_reply import (
+    answers_from,
+    handlers,
+    may_stand,
+    plan_checker,
+    plan_fields,
+    plan_spec,
+)
 from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_update
 from forethought.nodes.support.prompt_text import (
     Reader,
@@ -44,6 +51,7 @@ from forethought.nodes.support.situation import memory, situation
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
+from forethought.prompts.replies import SignVerdict
 from forethought.state.agent import AgentState, FileRef, Plan, Progress
 from forethought.state.context import Context, UnknownSetting
 from forethought.state.draft import Draft
@@ -74,7 +82,7 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     update |= skipped
     view = person_view(state, turn.services.tools)
     stream = AnswerStream(turn, lambda reply: _may_stand(reply, state, turn.context), view)
-    revised = await _scored_plan(state, turn, stream)
+    revised = await scored_plan(state, turn, stream.listener)
     return await stream.finish(_taken(revised, state, update, turn))
 
 
@@ -88,9 +96,10 @@ def _taken(
     update["usage"] = {**update.get("usage", {}), **booked}
     if revised.best is None:
         return {**update, **_without_plan(state, update, revised, turn.context)}
-    if revised.best.answer and not revised.best.subtasks:
-        return {**update, **_answered(revised.best, state, update, turn)}
-    plan = _new_plan(revised.best, state, progress, revised.revisions, turn.context)
+    best = revised.best
+    if best.answer and not best.subtasks and may_stand(best.signs, state, turn.context):
+        return {**update, **_answered(best, state, update, turn)}
+    plan = new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
     if again and open_subtasks(plan) != open_subtasks(state.get("plan", {})):
         update["usage"]["replanning"]["changed"] = 1
@@ -148,12 +157,13 @@ def _count_planning(state: AgentState) -> Progress:
 
 def _may_stand(reply: Mapping[str, Any], state: AgentState, context: Context) -> bool:
     """Whether the answer in a planner's reply, so far as it has come, will be the task's."""
-    asked = plan_fields(state, context)
-    return "answer" in asked and "defects" not in asked and reply.get("subtasks") == []
+    if reply.get("subtasks") != [] or "defects" in plan_fields(state, context):
+        return False
+    return may_stand(map(SignVerdict.model_validate, reply.get("signs") or ()), state, context)
 
 
-async def _scored_plan(state: AgentState, turn: Turn, stream: AnswerStream) -> Revised[PlanReply]:
-    """The best-scored plan of at most 1 + max_revisions."""
+async def scored_plan(state: AgentState, turn: Turn, listener: Listener | None = None) -> Revised[PlanReply]:
+    """The best-scored plan of at most 1 + max_revisions. `listener` hears the replies."""
     context = turn.context
 
     def may_revise(used: Usage) -> bool:
@@ -168,7 +178,7 @@ async def _scored_plan(state: AgentState, turn: Turn, stream: AnswerStream) -> R
         check=plan_checker(state, context),
         threshold=context.plan_threshold if context.wants("plan_intra") else None,
         may_revise=may_revise,
-        listener=stream.listener,
+        listener=listener,
     )
 
 
@@ -201,7 +211,7 @@ def _without_plan(
     return {}
 
 
-def _new_plan(
+def new_plan(
     reply: PlanReply, state: AgentState, progress: Progress, revisions: int, context: Context
 ) -> Plan:
     old, results, why = state.get("plan"), state.get("results", {}), _why(state)
@@ -250,6 +260,7 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
     return prompt_messages(
         "planner",
         asked=plan_fields(state, context),
+        answers_from=answers_from(state, context),
         threshold=context.plan_threshold,
         paper=context.effort == "paper",
         calls=bool(callable_tools(state, services, context)),
@@ -261,5 +272,5 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         results=result_items(results, reader),
         current=plan_text(state.get("plan", {})),
         why=_why(state),
-        left=left_text(state, context),
+        left="" if services.one_worker else left_text(state, context),
     )

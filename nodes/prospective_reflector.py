@@ -65,7 +65,7 @@ async def prospective_reflector(
         return {}
     moment = Moment(state, context, services.tools)
     waits, why = bool(first_readings(moment)), why_skipped("prospective_reflection", moment)
-    reflection = _Reflection(state, turn, plan, skipped=why)
+    reflection = Reflection(state, turn, plan, skipped=why)
     if not (waits or why) and context.wants("prospective_reflection") is not False:
         file = services.settings.planning_errors_file
         errors = await asyncio.to_thread(load_planning_errors, file) if context.planning_errors else ()
@@ -84,7 +84,7 @@ async def prospective_reflector(
 
 
 @dataclass
-class _Reflection:
+class Reflection:
     """The reflections on one plan, and what they have come to so far."""
 
     state: AgentState
@@ -178,7 +178,11 @@ class _Reflection:
             self.reviews[-1]["changes"] = f"not revised: the budget of {spent} is spent"
             return False
         types = {error.error_type for error in diagnosis.reply.errors} if diagnosis.reply else set()
-        _, request = render("reflector_revise", errors=[e.full() for e in errors if e.name in types])
+        _, request = render(
+            "reflector_revise",
+            errors=[e.full() for e in errors if e.name in types],
+            one_worker=self.turn.services.one_worker,
+        )
 
         def check(reply: PlanRevision) -> str | None:
             return plan_problem(reply.subtasks, old=self.plan, results=self.state.get("results", {}))
@@ -242,5 +246,5 @@ def reflector_messages(
         results=result_items(results, reader),
         why=state["plan"].get("why", ""),
         plan=plan_text(state["plan"], only_open=True),
-        left=left_text(state, context),
+        left="" if services.one_worker else left_text(state, context),
     )

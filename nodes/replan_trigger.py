@@ -38,19 +38,15 @@ async def replan_trigger(
     old, results = state.get("plan", {}), state.get("results", {})
     plan = settle(old, results, attempts_spent(state, old, context))
     update: dict[str, Any] = {"proposals": {CLEAR: None}, "dispatch": []}
-    may_replan = context.replanning and progress["replans"] < context.max_replans
     stopped = exhausted(state, context)
-    requested = None if stopped else _requested_replan(state, context)
     update |= status_update(old, plan)
-    if not stopped and may_replan:
-        replan = requested or _cadence(state, plan, context)
-        if replan:
-            return {
-                **update,
-                "replans": [replan],
-                "progress": {**progress, "replans": progress["replans"] + 1},
-                "decision": {"to": "planner", "reason": replan["reason"], "n": progress["n"]},
-            }
+    if not stopped and (replan := replan_due(state, plan, context)):
+        return {
+            **update,
+            "replans": [replan],
+            "progress": {**progress, "replans": progress["replans"] + 1},
+            "decision": {"to": "planner", "reason": replan["reason"], "n": progress["n"]},
+        }
     wave = [] if stopped else ready(plan, results)
     if wave and not plan.get("reviewed", True):
         first = first_readings(Moment({**state, "plan": plan}, context, services.tools))
@@ -75,6 +71,13 @@ async def replan_trigger(
         "n": progress["n"],
     }
     return {**update, "dispatch": dispatch, "progress": progress, "decision": decision}
+
+
+def replan_due(state: AgentState, plan: Plan, context: Context) -> Replan | None:
+    """The re-plan that is due: one that the last wave asks for, or a forced one (PreFlect 3.3, A.1)."""
+    if not context.replanning or state["progress"]["replans"] >= context.max_replans:
+        return None
+    return _requested_replan(state, context) or _cadence(state, plan, context)
 
 
 def _reason(dispatch: list[Dispatch], stopped: str) -> str:

@@ -22,9 +22,11 @@ from forethought.models.types import Usage, no_usage
 from forethought.nodes.support.approval import ApprovalDecision, require_approval
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.calls import CallResult, find_prior_call
+from forethought.nodes.support.conversation import call_message, step_messages
 from forethought.nodes.support.foresight import Finding, ForesightModel
 from forethought.nodes.support.origins import made_of
 from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.spoken import show_message
 from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.support.tool_env import beyond, earlier_failure, make_call
 from forethought.nodes.tool_agent import WAVE_CHANNELS, memory_of
@@ -78,7 +80,8 @@ async def tool_executor(
     if outcome.result:
         spent = [*outcome.result.inspected, *outcome.result.paid]
     step = _step(proposal, outcome, state, seconds, total(proposal["usage"], *spent, judged))
-    update: dict[str, Any] = {"trajectory": [step], **_memory(step, state, context, outcome)}
+    memory = _memory(step, state, context, outcome)
+    update: dict[str, Any] = {"trajectory": [step], "messages": step_messages(step), **memory}
     if spent:
         update["usage"] = {"inspector": total(*spent)}
     if outcome.holds_back(proposal):
@@ -129,6 +132,7 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
     turn.emit(
         "acting", n=proposal["n"], subtask=proposal["subtask"], tool=tool.name, arguments=decision.arguments
     )
+    await show_message(call_message(proposal["n"], tool.name, decision.arguments))
     result = await make_call(tool, proposal, decision, prior, state, turn, allowed)
     finding = Finding(proposal["surprise"])
     if not result.by_person:

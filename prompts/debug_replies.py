@@ -31,7 +31,7 @@ class ModuleLabel(Reply):
         default="", description="Words copied exactly from the trajectory; empty for no_error."
     )
     reasoning: Text = Field(
-        default="", description="Why this fits the type's definition, or why there is no error."
+        default="", description="Why this fits the type's definition; empty for no_error."
     )
     error_type: str
 

@@ -213,6 +213,13 @@ class Check(Reply):
     ok: Annotated[Literal["yes", "no"], BeforeValidator(_yes_or_no)]
 
 
+class AnswerCheck(Reply):
+    """Not in the papers: the checks of an answer that another agent gives, and the work that is missing."""
+
+    checks: ListOf[Check]
+    work: Text = ""
+
+
 class AnswerDraft(Reply):
     """MIRROR 3.4: the answer and the answer agent's own evaluation of it. Not in the paper: checks that come
     before the answer instead, and the work that they find missing."""

@@ -14,7 +14,7 @@ ORDER = (
     "sizes", "users", "settings", "json_files", "text", "redaction", "shutdown", "telemetry", "storage",
     "journal", "models", "trajectories",
     "knowledge", "lessons", "state", "tools", "prompts", "training", "rollouts", "nodes",
-    "graph", "__init__", "collecting", "batch", "evals", "server", "app", "__main__",
+    "graph", "integrations", "__init__", "collecting", "batch", "evals", "server", "app", "__main__",
 )  # fmt: skip
 """Lowest first, as docs/architecture.md draws it."""
 

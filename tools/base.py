@@ -24,6 +24,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+from langchain_core.runnables.config import ensure_config, get_async_callback_manager_for_config
+from langchain_core.tools import BaseTool
 from langchain_core.tools.base import create_schema_from_function
 from pydantic import BaseModel, create_model
 from typing_extensions import TypedDict, Unpack
@@ -214,15 +216,17 @@ def tool(**options: Unpack[ToolOptions]) -> Callable[[Function], Function]:
     return mark
 
 
-def make_tool(
-    function: Callable[..., Awaitable[str | Observation] | str | Observation],
-    **options: Unpack[ToolOptions],
-) -> Tool:
-    """Build a Tool from a typed function with a docstring (Google style `Args:`).
+def make_tool(function: Callable[..., Any] | BaseTool, **options: Unpack[ToolOptions]) -> Tool:
+    """Build a Tool from a typed function with a docstring (Google style `Args:`), or from LangChain's tool.
 
-    A plain function runs in a thread. Options given here go before those of the decorator `tool`. Raises
-    ValueError when the function has no docstring, an argument has no type, or `address` names none.
+    A plain function runs in a thread. Options given here go before those of the decorator `tool`, and before
+    what the metadata of LangChain's tool says. Raises ValueError when the function has no docstring, an
+    argument has no type, or `address` or `content` names none.
     """
+    if isinstance(function, BaseTool):
+        from forethought.tools.langchain_tool import from_langchain
+
+        return _with_known_names(from_langchain(function, **options))
     name = function.__name__
     document = inspect.getdoc(function)
     if not document:
@@ -232,10 +236,6 @@ def make_tool(
     if untyped:
         raise ValueError(f"tool {name}: argument {untyped[0]} has no type")
     declared: ToolOptions = {**getattr(function, _OPTIONS, {}), **options}
-    address = declared.get("address")
-    named = {p.name for p in parameters}
-    if unknown := {address or "", *declared.get("content", ())} - named - {""}:
-        raise ValueError(f"tool {name}: it has no argument {min(unknown)}, named in address or content")
     with_env = bool(parameters) and parameters[0].name == "env"
     schema: Any = create_schema_from_function(
         name,
@@ -244,29 +244,56 @@ def make_tool(
         parse_docstring=True,
         error_on_invalid_docstring=False,
     )
-    return Tool(
+    made = Tool(
         name=name,
         description=document.split("\n\nArgs:")[0].strip(),
-        # Unknown arguments are refused, so that a misspelt one is not dropped in silence.
-        arguments=create_model(name, __base__=schema, __config__=None, __cls_kwargs__={"extra": "forbid"}),
+        arguments=closed(name, schema),
         run=_runner(function, with_env),
         **declared,
     )
+    return _with_known_names(made)
+
+
+def closed(name: str, schema: type[BaseModel]) -> type[BaseModel]:
+    """`schema` without room for unknown arguments, so that a misspelt one is not dropped in silence."""
+    return create_model(name, __base__=schema, __config__=None, __cls_kwargs__={"extra": "forbid"})
+
+
+def _with_known_names(made: Tool) -> Tool:
+    """`made`, whose options name only arguments that it has. Raises ValueError."""
+    content = () if made.content is CONTENT else made.content
+    named = made.arguments.model_json_schema().get("properties", {})
+    if unknown := {made.address or "", *content} - {*named, ""}:
+        raise ValueError(f"tool {made.name}: it has no argument {min(unknown)}, named in address or content")
+    return made
 
 
 def _runner(function: Callable[..., Any], with_env: bool) -> Callable[..., Awaitable[str | Observation]]:
+    """Calls `function`, and tells the run's callbacks, as a tool of LangChain's does."""
+
     def call(arguments: Mapping[str, Any]) -> Any:
         try:
             return function(**arguments)
         except StopIteration as error:  # cannot leave a thread through a future: the call would never end
             raise RuntimeError(f"StopIteration: {error}".removesuffix(": ")) from error
 
-    async def run(env: ToolEnv, **arguments: Any) -> str | Observation:
-        arguments = {"env": env, **arguments} if with_env else arguments
-        if inspect.iscoroutinefunction(function):
-            result: str | Observation = await function(**arguments)
-        else:
-            result = await asyncio.to_thread(call, arguments)
+    async def run(env: ToolEnv, /, **arguments: Any) -> str | Observation:
+        given = {"env": env, **arguments} if with_env else arguments
+        manager = get_async_callback_manager_for_config(ensure_config())
+        described = {"name": function.__name__, "description": inspect.getdoc(function)}
+        told = await manager.on_tool_start(
+            described, str(arguments), inputs=arguments, name=function.__name__
+        )
+        try:
+            result: str | Observation = (
+                await function(**given)
+                if inspect.iscoroutinefunction(function)
+                else await asyncio.to_thread(call, given)
+            )
+        except BaseException as error:
+            await told.on_tool_error(error)
+            raise
+        await told.on_tool_end(result.text if isinstance(result, Observation) else result)
         return result
 
     return run

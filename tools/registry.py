@@ -5,16 +5,19 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
+
+from langchain_core.tools import BaseTool
 
 from forethought.models.schema import json_schema
 from forethought.settings import Settings
 from forethought.text import fence, one_line
 from forethought.tools.ask_user import ASK_USER
-from forethought.tools.base import Tool, make_tool
+from forethought.tools.base import Effect, Tool, make_tool
 from forethought.tools.inspect_audio import INSPECT_AUDIO
 from forethought.tools.inspect_image import INSPECT_IMAGE
 from forethought.tools.python import PYTHON, python_tool
@@ -29,16 +32,22 @@ if TYPE_CHECKING:
 BUILT_IN = (READ_FILE, INSPECT_IMAGE, INSPECT_AUDIO, PYTHON, WEB_SEARCH, VISIT_WEBPAGE, ASK_USER)
 
 
+AnyTool = Tool | BaseTool | Callable[..., Any]
+"""What is taken for a tool: ours, LangChain's, or a typed function with a docstring."""
+_LOG = logging.getLogger(__name__)
+
+
 def toolbox(
     settings: Settings,
-    extra: Sequence[Tool | Callable[..., Any]] = (),
+    extra: Sequence[AnyTool] = (),
     builtin: Collection[str] | None = None,
+    effects: Mapping[str, Effect] | None = None,
 ) -> dict[str, Tool]:
     """All tools by name, in the order in which a model is told of them; of the built-in ones, those named in
-    `builtin` (all of them by default).
+    `builtin` (all of them by default). `effects` goes before what the tools themselves say.
 
     Raises ValueError in one line when the module of `settings.tools` is missing or broken, a name comes
-    twice, or no built-in tool has a name given.
+    twice, or no tool has a name given.
     """
     names = [tool.name for tool in BUILT_IN]
     if unknown := sorted(set(builtin or ()) - set(names)):
@@ -52,6 +61,12 @@ def toolbox(
         if tool.name in box:
             raise ValueError(f"two tools are called {tool.name}: rename one")
         box[tool.name] = tool
+    for name, effect in (effects or {}).items():
+        if name not in box or effect not in get_args(Effect):
+            raise ValueError(
+                f"effects: {name}: {effect!r}: a tool's name ({', '.join(box)}), and read, write or egress"
+            )
+        box[name] = replace(box[name], effect=effect)
     if box.get(PYTHON.name) is PYTHON:
         box[PYTHON.name] = python_tool(settings)
     for tool in (READ_FILE, VISIT_WEBPAGE):
@@ -102,7 +117,7 @@ def outline(tools: Mapping[str, Tool]) -> str:
 
 
 def _of_module(name: str) -> list[Tool]:
-    """The module's `TOOLS`, or else its own public functions that have a docstring."""
+    """The module's `TOOLS`, or else its tools and its own public functions that have a docstring."""
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -115,7 +130,7 @@ def _of_module(name: str) -> list[Tool]:
         # Whatever a module does while it is loaded, the operator wants to know which one and why.
         reason = f"{type(error).__name__}: {one_line(error)}"
         raise ValueError(f"tools module {name} cannot be loaded: {reason}") from error
-    items = module.TOOLS if hasattr(module, "TOOLS") else _documented(module)
+    items = module.TOOLS if hasattr(module, "TOOLS") else _public_tools(module)
     if not isinstance(items, Iterable) or not (tools := [_as_tool(item, name) for item in items]):
         raise ValueError(
             f"tools module {name} offers nothing: give its functions type hints and docstrings, or set TOOLS"
@@ -123,28 +138,34 @@ def _of_module(name: str) -> list[Tool]:
     return tools
 
 
-def _documented(module: ModuleType) -> list[Callable[..., Any]]:
-    return [
-        item
-        for name, item in vars(module).items()
-        if inspect.isfunction(item)
-        and item.__module__ == module.__name__
-        and not name.startswith("_")
-        and item.__doc__
-    ]
+def _public_tools(module: ModuleType) -> list[AnyTool]:
+    """A line is logged for each public function that is left out for want of a docstring."""
+    public = {id(item): item for name, item in vars(module).items() if not name.startswith("_")}
+    found: list[AnyTool] = []
+    for item in public.values():
+        own = inspect.isfunction(item) and item.__module__ == module.__name__
+        if isinstance(item, Tool | BaseTool) or (own and item.__doc__):
+            found.append(item)
+        elif own:
+            _LOG.warning(
+                "tools module %s: %s is not offered: give it a docstring, or begin its name with _",
+                module.__name__, item.__name__,
+            )  # fmt: skip
+    return found
 
 
 def _as_tool(item: Any, source: str) -> Tool:
     if isinstance(item, Tool):
         return item
-    if not callable(item) or not hasattr(item, "__name__"):
-        raise ValueError(f"{source}: {item!r} is neither a function nor a Tool")
+    is_function = callable(item) and hasattr(item, "__name__") and not inspect.isclass(item)
+    if not is_function and not isinstance(item, BaseTool):
+        raise ValueError(f"{source}: {one_line(item, 100)!r} is neither a function nor a tool")
     try:
         return make_tool(item)
     except Exception as error:
         # Of a function that is no tool, pydantic and langchain complain in many ways; one line is enough.
-        reason = one_line(error, 300)
-        raise ValueError(f"{source}: {item.__name__} is not usable as a tool: {reason}") from error
+        named = item.name if isinstance(item, BaseTool) else item.__name__
+        raise ValueError(f"{source}: {named} is not usable as a tool: {one_line(error, 300)}") from error
 
 
 def _signature(tool: Tool) -> str:

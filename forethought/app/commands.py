@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from forethought.app.batch import jobs, submit, worker
+from forethought.app.chat import chat
 from forethought.app.collect import collect
 from forethought.app.command_flags import typer_command
 from forethought.app.config import config_app
@@ -42,7 +43,7 @@ app.add_typer(lessons_app, name="lessons")
 app.add_typer(eval_app, name="eval")
 app.add_typer(trajectories_app, name="trajectories")
 _OFFLINE = (collect, distill, synthesize, submit, worker, jobs, debug)
-for _command in (*_OFFLINE, run, resume, fork, threads, show, doctor):
+for _command in (*_OFFLINE, run, chat, resume, fork, threads, show, doctor):
     app.command()(typer_command(_command))
 
 

@@ -16,7 +16,7 @@ from forethought.app.display import RunDisplay
 from forethought.app.errors import CliError, echo, explain, input_errors
 from forethought.app.options import resume_command, resume_flags, settings_from
 from forethought.app.report import Json, exit_code, report, unfinished
-from forethought.app.runner import Ending, Runner, open_runner
+from forethought.app.runner import Ask, Runner, open_runner
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
 from forethought.text import sanitize_text
@@ -100,13 +100,10 @@ def resume(options: ResumeOptions) -> int:
         return resume_debugging(thread_id, replies, options, options.as_json)
 
     async def begin(thread: Thread) -> Any:
-        snapshot = await thread.snapshot()
         if replies:
             go_on = resume_command(thread_id, options)
-            return questions.answer_questions(replies, snapshot, f"thread {thread_id}", go_on)
-        if not unfinished(snapshot):
-            await _restart(thread, snapshot.values, options)
-        return None
+            return questions.answer_questions(replies, await thread.snapshot(), f"thread {thread_id}", go_on)
+        return await go_on_where_it_was(thread, options)
 
     return drive(thread_id, options, begin, {"thread": thread_id}, must_exist=True)
 
@@ -139,34 +136,36 @@ def drive(
     if is_debugging(thread_id):
         raise CliError(f"{one_line(thread_id)} is a debugging: its kind of id cannot be run or forked")
     with open_runner(options.as_json) as runner:
-        thread = runner.open(open_thread(thread_id, options, must_exist=must_exist, about=about))
-        resume = resume_command(thread_id, options)
-        runner.go_on = f"continue with: {resume}"
-        graph_input: Any = runner.run(begin(thread))
-        runner.console.print(f"thread {thread.id}")
-        ending = runner.drive(thread, graph_input, RunDisplay(runner.console), questions.ask)
-        return _report(runner, thread_id, ending, resume)
+        runner.go_on = f"continue with: {resume_command(thread_id, options)}"
+        opening = open_thread(thread_id, options, must_exist=must_exist, about=about)
+        with runner.opened(opening) as thread:
+            graph_input = runner.run(begin(thread))
+            runner.console.print(f"thread {thread.id}")
+            return drive_turn(runner, thread, options, graph_input)[0]
 
 
-def _report(runner: Runner, thread_id: str, ending: Ending, resume: str) -> int:
-    """Print the result and how to go on. Returns the exit code."""
+def drive_turn(
+    runner: Runner, thread: Thread, options: ModelOptions, graph_input: Any, ask: Ask | None = None
+) -> tuple[int, Json]:
+    """Run the thread until it ends or waits, and print what came of it: the exit code and the result."""
+    ending = runner.drive(thread, graph_input, RunDisplay(runner.console), ask or questions.ask)
     line = explain(ending.error).line if ending.error else None
-    result: Json = {"thread_id": thread_id, "status": "failed", "error": line}
+    result: Json = {"thread_id": thread.id, "status": "failed", "error": line}
     try:
         if ending.snapshot is not None:
-            result = report(thread_id, ending.snapshot, line)
+            result = report(thread.id, ending.snapshot, line)
             show_result(result, runner.console, with_error=not ending.error)
         runner.print_json(result)
     except OSError:
         # The reader has left, or the disk is full: what was done must be found again all the same.
-        echo(f"the output could not be written; see it with: forethought show {thread_id}")
+        echo(f"the output could not be written; see it with: forethought show {thread.id}")
         runner.exit_code(ending, 0)
         raise
     if result.get("interrupts"):
-        questions.tell_how_to_reply(resume, result["interrupts"])
+        questions.tell_how_to_reply(resume_command(thread.id, options), result["interrupts"])
     elif result["status"] in {"failed", "stopped"} and not ending.error and not ending.stopped:
         echo(f"what was done is kept; {runner.go_on}")
-    return runner.exit_code(ending, exit_code(result["status"]))
+    return runner.exit_code(ending, exit_code(result["status"])), result
 
 
 def show_result(result: Json, console: Console, with_error: bool = True) -> None:
@@ -206,17 +205,23 @@ def import_files(paths: Sequence[Path], settings: Settings) -> list[Json]:
     return list(references.values())
 
 
-async def _restart(thread: Thread, values: Mapping[str, Any], options: ResumeOptions) -> None:
-    """Put a failed task back to work. Raises CliError when the task is finished."""
+async def go_on_where_it_was(thread: Thread, options: ModelOptions) -> None:
+    """Put a failed task back to work; one that was broken off goes on by itself.
+
+    Raises CliError when the task is finished.
+    """
     from forethought.graph.resume import restart_failed_task
 
-    status = values.get("status")
+    snapshot = await thread.snapshot()
+    if unfinished(snapshot):
+        return
+    status = snapshot.values.get("status")
     if status != "failed":
         raise CliError(
             f"thread {thread.id} is finished ({status}); see it with: forethought show {thread.id}, "
             f"or give it a next task: forethought run TASK --thread {thread.id}{resume_flags(options)}"
         )
     try:
-        await restart_failed_task(thread.graph, thread.config, values)
+        await restart_failed_task(thread.graph, thread.config, snapshot.values)
     except ValueError as error:
         raise CliError(f"thread {thread.id}: {error}") from error

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.panel import Panel
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -25,6 +27,8 @@ LONGEST_ARGUMENT = 10_000
 """Characters of an argument that a person is asked about, some hundred lines."""
 _SUBTASK_STYLES = {"finished": "green", "failed": "red", "blocked": "yellow"}
 _STATUS_STYLES = {"answered": "green", "failed": "red", "interrupted": "cyan"}
+_ROOM = 6
+"""Lines of the screen that are left to what is not the answer while it is written."""
 _MOVES = {"finish": "finished", "replan": "asks for a new plan", "none": "no usable proposal"}
 
 
@@ -232,7 +236,7 @@ def model_event(event: Json) -> RenderableType:
 
 def answer(text: str, sources: Iterable[Json], why: str | None = None) -> RenderableType:
     """The answer with the steps that it rests on; `why` it did not pass (None: it did), a line a defect."""
-    lines: list[RenderableType] = [Text(clean(text).strip())]
+    lines: list[RenderableType] = [Prose(text)]
     for at, record in enumerate(sources):
         tool = f"  {one_line(record['tool'], 30)}" if record.get("tool") else ""
         origin = one_line(record.get("origin"), 100)
@@ -242,6 +246,37 @@ def answer(text: str, sources: Iterable[Json], why: str | None = None) -> Render
     passed = why is None
     title = "Answer" if passed else "Best answer so far (did not pass)"
     return Panel(Group(*lines), title=title, title_align="left", border_style="green" if passed else "yellow")
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Markdown from a model: rendered on a terminal, as it was written elsewhere."""
+
+    text: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        text = clean(self.text).strip()
+        if not console.is_terminal:
+            yield Text(text)
+            return
+        from rich.markdown import Markdown  # which loads the highlighter of code
+
+        for segment in console.render(Markdown(text, hyperlinks=False), options):
+            # An entity such as &#x202e; is a character only now.
+            yield segment if segment.control else Segment(clean(segment.text), segment.style)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """As many of the last lines as the screen has room for."""
+
+    whole: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = console.render_lines(self.whole, options.update(height=None), pad=False)
+        for line in lines[-max(1, console.height - _ROOM) :]:
+            yield from line
+            yield Segment.line()
 
 
 def summary(result: Json) -> RenderableType:

@@ -13,10 +13,13 @@ from pathlib import Path
 
 from forethought.evals import registry
 from forethought.evals.actions import call_text
+from forethought.evals.harness.budget import Meter, MeteredTransport
 from forethought.evals.results import read_evaluation
 from forethought.evals.toolset import ACT, observation_text
 from forethought.evals.types import Episode, Services
 from forethought.models import Models
+from forethought.models.live import LiveTransport
+from forethought.models.types import no_usage
 from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings
 from forethought.tools.base import ToolError
@@ -28,10 +31,10 @@ _OWN_MOVE = re.compile(r"\s*(?:finish|replan)\s*:", re.IGNORECASE)
 
 
 class EpisodeEnvironment:
-    """An episode, with the end that an agent's last word makes of it."""
+    """An episode, with the end that an agent's last word makes of it. `meter` counts its model calls."""
 
-    def __init__(self, episode: Episode, task: str) -> None:
-        self.episode, self.name = episode, episode.name
+    def __init__(self, episode: Episode, task: str, meter: Meter | None = None) -> None:
+        self.episode, self.name, self.meter = episode, episode.name, meter or Meter()
         self.task = f"{task.rstrip()}\n\nHow to act:\n{_how_to_act(episode)}"
         self._last = EnvironmentReply("")
 
@@ -58,7 +61,8 @@ class EpisodeEnvironment:
     def _shown(self, reply: EnvironmentReply) -> EnvironmentReply:
         """As a tool shows it in an evaluation: possible actions are in the text."""
         self._last = replace(reply, observation=observation_text(reply), admissible=())
-        return self._last
+        spent, self.meter.usage = self.meter.usage, no_usage()
+        return replace(self._last, usage=spent)
 
 
 def _how_to_act(episode: Episode) -> str:
@@ -94,8 +98,10 @@ def episode_environment(folder: Path, trajectory: Trajectory, settings: Settings
     sample = next((sample for sample in samples if method and sample.id == key), None)
     if sample is None:
         raise ValueError(f"{trajectory.id} is no trajectory of the evaluation in {folder}")
-    services = Services(settings, Models(settings), run.judge_model or run.model, run.user_model or run.model)
+    meter = Meter()
+    models = Models(settings, MeteredTransport(LiveTransport(settings), (meter,)))
+    services = Services(settings, models, run.judge_model or run.model, run.user_model or run.model)
     episode = benchmark.episode(sample, services)
     if episode is None:
         raise ValueError(f"{benchmark.name} has no world in which a run could be made again")
-    return EpisodeEnvironment(episode, sample.task)
+    return EpisodeEnvironment(episode, sample.task, meter)

@@ -21,7 +21,7 @@ from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings
 from forethought.text import fence, one_line
 from forethought.tools.base import Effect, Observation, Tool, ToolEnv, ToolError
-from forethought.tools.mcp_schema import arguments_model
+from forethought.tools.json_arguments import arguments_model
 from forethought.tools.registry import toolbox
 
 ACT = "act"

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from forethought.models import providers
+from forethought.models.chat_objects import identity
 from forethought.models.errors import describe, is_filtered, nobody_listens, status_of
 from forethought.models.http_client import http_client
 from forethought.models.methods import Method, bind_request, methods_for
@@ -46,12 +47,17 @@ PATIENCE_S = 15.0
 
 
 class LiveTransport:
-    """The providers, through LangChain's chat models (built once per model and event loop), and the models on
-    this machine.
+    """The providers, through LangChain's chat models (built once per model and event loop), the models on
+    this machine, and `chats`, which somebody else built, by name.
     """
 
-    def __init__(self, settings: Settings, backoff: Backoff | None = None) -> None:
-        self.settings, self.backoff = settings, backoff or Backoff()
+    def __init__(
+        self,
+        settings: Settings,
+        backoff: Backoff | None = None,
+        chats: Mapping[str, BaseChatModel] | None = None,
+    ) -> None:
+        self.settings, self.backoff, self._given = settings, backoff or Backoff(), chats or {}
         self._backends: dict[str, Backend] = {}
         self._chats: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, BaseChatModel]] = (
             WeakKeyDictionary()
@@ -67,29 +73,27 @@ class LiveTransport:
         """Raises ConfigurationError when the provider is unknown or not installed, or its key is not set."""
         if backend := self._backend(model):
             backend.verify(model)
-            return
-        providers.check_key(model, self.settings)
-        providers.build(model, self.settings)
+        else:
+            self._built(model)
 
     def priced(self, model: str) -> bool:
         """Whether calls of `model` can be counted in dollars."""
         if self._backend(model):
             return True
-        provider, name = providers.split(model, self.settings.base_url)
-        return price(name, provider, self.settings.base_url, 1, 1, 0) is not None
+        provider, name, address = self._identity(model)
+        return price(name, provider, address, 1, 1, 0) is not None
 
     def window(self, model: str) -> int | None:
         """What the provider's package says of `model`; None behind a base URL, where its name says nothing of
         who serves it."""
-        if self._backend(model) or self.settings.base_url:
+        if self._backend(model):
             return None
         if model not in self._windows:
             try:
-                providers.check_key(model, self.settings)
-                profile = providers.build(model, self.settings).profile or {}
+                elsewhere, profile = self._is_elsewhere(model), self._built(model).profile or {}
             except ConfigurationError:  # told when the model is verified, or asked
                 return None
-            self._windows[model] = profile.get("max_input_tokens")
+            self._windows[model] = None if elsewhere else profile.get("max_input_tokens")
         return self._windows[model]
 
     async def send(self, request: ModelRequest) -> ModelReply:
@@ -103,7 +107,8 @@ class LiveTransport:
         chat = await self._chat(request.model)
         has_images = _has_images(request)
         # Behind a base URL a model's name, by which the profile is found, says nothing about who serves it.
-        if has_images and not self.settings.base_url and (chat.profile or {}).get("image_inputs") is False:
+        elsewhere = self._is_elsewhere(request.model)
+        if has_images and not elsewhere and (chat.profile or {}).get("image_inputs") is False:
             raise _image_refusal(request.model, "its profile says so")
         refused: list[tuple[str, str, Method, bool]] = []
         ways = [None] if request.listener is None else [request.listener, None]
@@ -123,8 +128,7 @@ class LiveTransport:
                     raise _image_refusal(request.model, str(error)) from error
                 raise
             self._refused.update(refused)
-            provider, name = providers.split(request.model, self.settings.base_url)
-            return model_reply(raw, request, provider, name, self.settings.base_url)
+            return model_reply(raw, request, *self._identity(request.model))
         raise AssertionError("the schema in the prompt is always tried, and never left out")
 
     def _backend(self, model: str) -> Backend | None:
@@ -136,12 +140,28 @@ class LiveTransport:
                 return self._backends[prefix]
         return None
 
+    def _identity(self, model: str) -> tuple[str, str, str | None]:
+        """Provider, name and address (None: the provider's own) of `model`."""
+        if model in self._given:
+            return identity(self._given[model])
+        return *providers.split(model, self.settings.base_url), self.settings.base_url
+
+    def _is_elsewhere(self, model: str) -> bool:
+        """Whether another address than the provider's own is asked."""
+        return self._identity(model)[2] is not None
+
+    def _built(self, model: str, client: Any = None) -> BaseChatModel:
+        """The chat model. Raises ConfigurationError."""
+        if model in self._given:
+            return self._given[model]
+        providers.check_key(model, self.settings)
+        return providers.build(model, self.settings, client)
+
     async def _chat(self, model: str) -> BaseChatModel:
         """The chat model for this event loop."""
         chats = self._chats.setdefault(asyncio.get_running_loop(), {})
         if model not in chats:
-            providers.check_key(model, self.settings)
-            chats[model] = providers.build(model, self.settings, await http_client())
+            chats[model] = self._built(model, await http_client())
         return chats[model]
 
     async def _ask(self, request: ModelRequest, method: Method, chat: BaseChatModel) -> AIMessage:

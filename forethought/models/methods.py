@@ -50,7 +50,7 @@ def bind_request(
     from langchain_openai.chat_models.base import BaseChatOpenAI
 
     openai = isinstance(chat, BaseChatOpenAI)
-    messages = _messages(in_prompt(request) if method == "prompt" else request.messages)
+    messages = langchain_messages(in_prompt(request) if method == "prompt" else request.messages)
     options: Any = {"prompt_cache_key": _cache_key(request)} if _keys_caches(chat) else {}
     if request.listener:
         chat = chat.model_copy(update={"disable_streaming": False})
@@ -142,7 +142,8 @@ def in_prompt(request: ModelRequest) -> tuple[Message, ...]:
     return (*request.messages, Message("user", wanted))
 
 
-def _messages(messages: tuple[Message, ...]) -> list[Any]:
+def langchain_messages(messages: tuple[Message, ...]) -> list[Any]:
+    """The messages as LangChain's."""
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
     kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}

@@ -335,9 +335,10 @@ class Progress(TypedDict, total=False):
 class AgentInput(TypedDict, total=False):
     """What a client may send: a chat message, or a task with files."""
 
-    messages: Annotated[list[AnyMessage], add_messages]
-    """The conversation. The last human message is the task when `task` is not given. Its image, audio and
-    file blocks, sent in base64, become files of the thread."""
+    messages: Annotated[list[AnyMessage], delta(add_messages)]
+    """The conversation: a person's messages, the agent's calls with their results, its answers. The last
+    human message is the task when `task` is not given. Its image, audio and file blocks, sent in base64,
+    become files of the thread."""
     task: str
     """What is asked, in plain words."""
     files: Annotated[list[FileRef | str], merge_files]
@@ -350,7 +351,7 @@ class AgentInput(TypedDict, total=False):
 class AgentOutput(TypedDict, total=False):
     """What a finished run returns to its client."""
 
-    messages: Annotated[list[AnyMessage], add_messages]
+    messages: Annotated[list[AnyMessage], delta(add_messages)]
     task: str
     answer: str
     sources: list[Source]

@@ -214,6 +214,18 @@ async def before_task(checkpoints: Checkpoints, leaf: Any | None = None) -> Fork
     raise ForkError(_missing_checkpoint(checkpoints, what))
 
 
+async def before_turn(checkpoints: Checkpoints) -> Point | None:
+    """Where the thread stood when the head's task was sent; None where that was its first.
+
+    Raises ForkError when it is gone.
+    """
+    what = "the last turn"
+    async for point in _line(checkpoints, what, None):
+        if "__start__" in point.waiting:
+            return await checkpoints.read(point.parent) if point.parent else None
+    raise ForkError(_missing_checkpoint(checkpoints, what))
+
+
 async def _line(checkpoints: Checkpoints, what: str, leaf: Any | None) -> AsyncIterator[Point]:
     """The checkpoints from the leaf back to the first, parent by parent, since a thread's history mixes its
     branches. `what` is looked for."""

@@ -2,88 +2,71 @@
 
 A trajectory is {metadata: {task_id, task, success | won, environment}, messages | chat_history: [...]}. Each
 assistant message is a step, whose modules stand between tags. It is told from any other file of messages with
-metadata by `chat_history`, or by an environment and an outcome in its metadata. Of the metadata only those
-four fields are read; success or won, there or at the top, goes to the reference. Files of labels are read by
-the benchmark.
+metadata by `chat_history`, or by an environment and an outcome in its metadata. Files of labels are read by
+the benchmark, which knows trajectories by the names of their files.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from forethought.trajectories.format import Format
-from forethought.trajectories.messages import Turn, conversation, plain_modules, trajectory_of
-from forethought.trajectories.types import Loaded, Reference
-from forethought.trajectories.values import Json, first, items, mapping, outcome, text
+from forethought.trajectories.layout import Layout
+from forethought.trajectories.messages import conversation
+from forethought.trajectories.values import Json, first, items, mapping, text
 
 SOURCE = "agent_error_bench"
+STEP_KEYS = ("critical_failure_step", "critical_step")
 _TAGS = ("memory", "memory_recall", "reflection", "plan", "think", "action", "tool_call", "answer")
 _TASK = re.compile(r"your task is(?: to)?:\s*(.+)", re.IGNORECASE)
-STEP_KEYS = ("critical_failure_step", "critical_step")
 
 
-def claims(value: object) -> bool:
-    """Whether `value` is such a trajectory."""
-    whole = mapping(value)
-    metadata = mapping(whole.get("metadata"))
-    named = "chat_history" in whole or (
-        "environment" in metadata and first(metadata, "success", "won") is not None
-    )
-    return named and isinstance(first(whole, "messages", "chat_history"), list)
-
-
-def read(value: object, name: str) -> list[Loaded]:
-    """The trajectory in `value`; `name` (its file's, which labels go by) is its id."""
-    whole = mapping(value)
-    metadata = mapping(whole.get("metadata"))
-    chat = conversation(items(first(whole, "messages", "chat_history")))
-    task = text(metadata.get("task")).strip()
-    if not task and (found := _TASK.search(chat.task)):
-        task = found[1].strip()
-    trajectory = trajectory_of(
-        chat,
-        id=name or text(metadata.get("task_id")),
-        source=SOURCE,
-        task=task,
-        task_id=text(metadata.get("task_id")),
-        environment=text(metadata.get("environment")),
-        modules=_modules,
-    )
-    if trajectory.steps and trajectory.steps[-1].action.startswith("answer: "):
-        answer = trajectory.steps[-1].action.removeprefix("answer: ")
-        trajectory = trajectory.model_copy(update={"answer": answer})
-    reached = outcome(first({**whole, **metadata}, "success", "won"))
-    return [Loaded(trajectory=trajectory, reference=Reference(outcome=reached))]
-
-
-def _modules(turn: Turn) -> Json:
-    """A turn's modules by their tags; one without any tag is read as plain words."""
-    sections = {tag: inner for tag in _TAGS if (inner := _between(tag, turn.said)) is not None}
-    if not sections:
-        return plain_modules(turn)
-    action = (
-        sections.get("action")
-        or sections.get("tool_call")
-        or plain_modules(turn)["action"] * bool(turn.calls)
-    )
-    if "answer" in sections:
-        action = f"answer: {sections['answer']}"
+def _adapted(entry: Json) -> Json:
+    """The modules of each message, the task in its words, and the answer that the last message gives."""
+    messages = [_sorted(mapping(each)) for each in items(first(entry, "messages", "chat_history"))]
+    metadata = mapping(entry.get("metadata"))
+    asked = _TASK.search(conversation(messages).task)
+    said = [each for each in messages if each.get("role") == "assistant"]
+    action = text(mapping(said[-1].get("modules")).get("action")) if said else ""
     return {
-        "memory": sections.get("memory") or sections.get("memory_recall", ""),
-        "reflection": sections.get("reflection", ""),
-        "planning": sections.get("plan") or sections.get("think") or turn.thought,
-        "action": action,
+        **entry,
+        "messages": messages,
+        "task": text(metadata.get("task")).strip() or (asked[1] if asked else ""),
+        "answer": action.removeprefix("answer: ") if action.startswith("answer: ") else "",
     }
 
 
-def _between(tag: str, said: str) -> str | None:
-    """What stands between the first `tag` and its end; one that is not closed is no tag."""
-    begun = re.search(f"<{tag}>", said, re.IGNORECASE)
-    ended = begun and re.compile(f"</{tag}>", re.IGNORECASE).search(said, begun.end())
-    return said[begun.end() : ended.start()].strip() if begun and ended else None
+def _sorted(message: Json) -> Json:
+    """An assistant's message with its modules by their tags; one without any tag stays plain words."""
+    said = text(message.get("content")) if message.get("role") == "assistant" else ""
+    inner = {tag: re.search(f"<{tag}>(.*?)</{tag}>", said, re.IGNORECASE | re.DOTALL) for tag in _TAGS}
+    sections = {tag: found[1].strip() for tag, found in inner.items() if found}
+    if not sections:
+        return message
+
+    def section(*tags: str) -> Any:
+        return next((sections[tag] for tag in tags if sections.get(tag)), None)
+
+    action = f"answer: {sections['answer']}" if "answer" in sections else section("action", "tool_call")
+    modules = {
+        "memory": section("memory", "memory_recall"),
+        "reflection": section("reflection"),
+        "planning": section("plan", "think"),
+        "action": action,
+    }
+    return {**message, "content": "", "modules": {name: said for name, said in modules.items() if said}}
 
 
-AGENT_ERROR_BENCH = Format(SOURCE, "chat_history, or metadata with environment and outcome", claims, read)
+AGENT_ERROR_BENCH = Layout(
+    SOURCE,
+    "messages|chat_history chat_history|metadata.environment chat_history|metadata.success|metadata.won",
+    adapt=_adapted,
+    id="",
+    task_id="metadata.task_id",
+    environment="metadata.environment",
+    outcome="metadata.success|success|metadata.won|won",
+    answers=False,
+).format()
 
 
 def is_labels(value: object) -> bool:

@@ -199,5 +199,5 @@ def _read_chat(value: object, name: str) -> list[Loaded]:
 FORMATS: Sequence[Format] = (
     *(row.format() for row in _ROWS),
     Format(_RESPONSES.name, "output with items of a type", _RESPONSES.claims, _read_responses),
+    Format(_CHAT.name, "messages with roles", _is_chat, _read_chat),
 )
-CHAT = Format(_CHAT.name, "messages with roles", _is_chat, _read_chat)

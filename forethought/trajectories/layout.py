@@ -14,8 +14,8 @@ from typing import Any
 from forethought.text import one_line
 from forethought.trajectories.format import Format
 from forethought.trajectories.message_forms import content
-from forethought.trajectories.messages import conversation, last_messages, tools_of, trajectory_of
-from forethought.trajectories.types import Loaded, Reference
+from forethought.trajectories.messages import Conversation, conversation, last_messages, tools_of
+from forethought.trajectories.types import Loaded, Reference, Trajectory
 from forethought.trajectories.values import Json, at, items, mapping, outcome, parsed, text
 
 
@@ -27,7 +27,7 @@ class Layout:
     needs: str
     """Paths that a run must have, by spaces; a claim on all that have them."""
     runs: str = ""
-    """Where the runs stand ('' the value is one, or a list of them)."""
+    """Where the runs stand ('' the value is one, or a list of them; '*' under its keys)."""
     adapt: Callable[[Json], Json] = dict
     """Brings the parts of a run into place. What runs share is its `shared`, the file's name its `file`."""
     messages: str = "messages"
@@ -55,12 +55,14 @@ class Layout:
         return Format(self.name, self.needs.replace(" ", ", "), self.claims, self._read)
 
     def _entries(self, value: object) -> list[Any]:
+        if self.runs == "*":
+            return [{"key": key, **mapping(each)} for key, each in mapping(value).items()]
         return items(at(value, self.runs)) if self.runs else items(value) or [value]
 
     def claims(self, value: object) -> bool:
         """Whether all runs of `value`, or else `value` itself, have what the format needs."""
         entries = self._entries(value)
-        owners = [value] if self.runs else entries
+        owners = [value] if self.runs.strip("*") else entries
         return bool(entries) and all(
             at(owner, *path.split("|")) is not None for owner in owners for path in self.needs.split()
         )
@@ -70,41 +72,43 @@ class Layout:
         return [self.run({**mapping(entry), **shared}, name) for entry in self._entries(value)]
 
     def run(self, entry: Json, name: str) -> Loaded:
-        """The run in `entry`, named after its file and task where it has no name of its own."""
+        """The run in `entry`, of the file `name`, with its messages."""
         entry = self.adapt({**entry, "file": name})
+        return self.told(conversation(last_messages(items(self._found(entry, self.messages)))), entry, name)
 
-        def found(path: str) -> Any:
-            return at(entry, *path.split("|")) if path else None
-
-        task_id, trial, own = (text(found(path)) for path in (self.task_id, self.trial, self.id))
-        numbered = "-".join([name, *([f"task{task_id}"] * bool(task_id)), f"trial{trial}"])
-        ended = text(found(self.ended))
-        limit = ended if re.search(self.limits, ended, re.IGNORECASE) else ""
-        error = text(at(entry, "error"))
-        messages = last_messages(items(found(self.messages)))
-        chat = conversation(messages)
-        silent = () if chat.turns or not messages else ("No message of it is the agent's.",)
-        failed = (f"It ended with an error: {one_line(error, 300)}",) if error else ()
-        trajectory = trajectory_of(
-            chat,
-            id=own or (numbered if trial else name),
+    def told(self, chat: Conversation, entry: Json, name: str) -> Loaded:
+        """The run that `chat` and `entry` tell, named after its file and task where it has no name of its
+        own."""
+        names = ("id", "task_id", "trial", "environment", "answer", "ended", "solution")
+        words = {each: text(self._found(entry, getattr(self, each))) for each in names}
+        tried = (f"task{words['task_id']}" if words["task_id"] else "", f"trial{words['trial']}")
+        numbered = "-".join(filter(None, (name, *tried)))
+        limit = words["ended"] if re.search(self.limits, words["ended"], re.IGNORECASE) else ""
+        error, task = text(entry.get("error")), content(self._found(entry, self.task)).strip()
+        silent = ["No message of it is the agent's."] if chat != Conversation() and not chat.turns else []
+        failed = [f"It ended with an error: {one_line(error, 300)}"] if error else []
+        files, gold = (self._found(entry, path) for path in (self.files, self.gold))
+        trajectory = Trajectory(
+            id=words["id"] or (numbered if words["trial"] else name),
             source=self.name,
-            task=content(found(self.task)).strip(),
-            task_id=task_id,
-            instructions=content(found(self.instructions)),
-            tools=tools_of(parsed(found(self.tools))),
-            files=tuple(map(text, items(found(self.files)) or mapping(found(self.files)))),
-            environment=text(found(self.environment)),
-            answer=text(found(self.answer)),
+            task=task or chat.task or "(no task was given)",
+            task_id=words["task_id"],
+            instructions=content(self._found(entry, self.instructions)) or "\n\n".join(chat.instructions),
+            tools=tools_of(parsed(self._found(entry, self.tools))),
+            files=tuple(map(text, items(files) or mapping(files))) or tuple(chat.files),
+            environment=words["environment"],
+            steps=tuple(chat.steps(task)),
+            answer=words["answer"] or (chat.turns[-1].answer if chat.turns and self.answers else ""),
             halted=bool(limit),
             limit=limit,
-            answers=self.answers,
-            notes=(*failed, *silent, *map(text, items(at(entry, "notes")))),
+            notes=(*failed, *silent, *map(text, items(entry.get("notes")))),
         )
-        gold = found(self.gold)
         reference = Reference(
-            outcome=outcome(found(self.outcome)),
+            outcome=outcome(self._found(entry, self.outcome)),
             gold=tuple(filter(None, map(text, items(gold) or [gold]))),
-            solution=text(found(self.solution)),
+            solution=words["solution"],
         )
         return Loaded(trajectory=trajectory, reference=reference)
+
+    def _found(self, entry: Json, path: str) -> Any:
+        return at(entry, *path.split("|"))

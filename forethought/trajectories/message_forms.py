@@ -47,6 +47,8 @@ class Said:
     failure: Failure = ""
     files: list[str] = field(default_factory=list)
     """Names of files that came with it."""
+    modules: Json = field(default_factory=dict)
+    """Modules of AgentDebug, where its reader has told them apart."""
     joins: bool = False
     """Whether it is a part of one reply, together with the parts beside it."""
 
@@ -129,6 +131,7 @@ def _message(message: Json) -> Said:
         "\n".join(part for part in thoughts if part),
         [call_of(mapping(call)) for call in calls],
         "llm_limit" if ended in _CUT_OFF else "",
+        modules=mapping(message.get("modules")),
     )
 
 

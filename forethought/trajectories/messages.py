@@ -8,12 +8,12 @@ instructions, the first user message is the task, and what else stands before st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from forethought.trajectories.message_forms import Failure, parts_of
-from forethought.trajectories.types import Tool, Trajectory, TrajectoryStep
+from forethought.trajectories.types import Tool, TrajectoryStep
 from forethought.trajectories.values import Json, first, items, mapping, text
 
 _FINISHING = ("finish", "final_answer", "submit", "answer")
@@ -29,6 +29,8 @@ class Turn:
     calls: list[Json] = field(default_factory=list)
     observed: list[str] = field(default_factory=list)
     failure: Failure = ""
+    modules: Json = field(default_factory=dict)
+    """Those of AgentDebug that its source tells apart."""
     open: bool = False
     """Whether further parts of the same reply may follow."""
 
@@ -52,6 +54,22 @@ class Conversation:
     files: list[str] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
 
+    def steps(self, task: str = "") -> Iterator[TrajectoryStep]:
+        """A step for each turn. What came before the first is given to it, and so are the words in which the
+        agent was asked where the `task` has others."""
+        asked = [self.task] if task and self.task and self.task != task else []
+        for number, turn in enumerate(self.turns, 1):
+            only: Json = turn.calls[0] if len(turn.calls) == 1 else {"name": "", "arguments": {}}
+            yield TrajectoryStep(
+                number=number,
+                given="\n\n".join([*self.before, *asked]) if number == 1 else "",
+                observation="\n".join(turn.observed),
+                failure=turn.failure,
+                tool=only["name"],
+                arguments=only["arguments"],
+                **_modules(turn),
+            )
+
 
 def conversation(messages: Iterable[Any]) -> Conversation:
     """`messages` in turns. What an unknown role says is an observation that names it."""
@@ -66,6 +84,7 @@ def conversation(messages: Iterable[Any]) -> Conversation:
             last.thought = "\n".join(filter(None, (last.thought, said.thought)))
             last.calls += said.calls
             last.failure = last.failure or said.failure
+            last.modules |= said.modules
             continue
         chat.files += [] if chat.turns else said.files
         is_task = said.role == "user" and bool(said.text) and not chat.task
@@ -84,53 +103,11 @@ def conversation(messages: Iterable[Any]) -> Conversation:
     return chat
 
 
-def trajectory_of(
-    chat: Conversation,
-    *,
-    task: str = "",
-    answer: str = "",
-    answers: bool = True,
-    instructions: str = "",
-    files: Sequence[str] = (),
-    modules: Callable[[Turn], Json] | None = None,
-    **origin: Any,
-) -> Trajectory:
-    """The trajectory that a conversation tells; without an `answer` its last words are it, if it `answers`.
-    `origin` are further fields of it; `modules` reads a turn's modules in another way."""
-    around = [chat.task] if task and chat.task and chat.task != task else []
-    given = "\n\n".join([*chat.before, *around])
-    steps = []
-    for number, turn in enumerate(chat.turns, 1):
-        only: Json = turn.calls[0] if len(turn.calls) == 1 else {"name": "", "arguments": {}}
-        steps.append(
-            TrajectoryStep(
-                number=number,
-                given=given if number == 1 else "",
-                observation="\n".join(turn.observed),
-                failure=turn.failure,
-                tool=only["name"],
-                arguments=only["arguments"],
-                **(modules(turn) if modules else plain_modules(turn)),
-            )
-        )
-    if not answer and chat.turns and answers and not modules:
-        answer = chat.turns[-1].answer
-    return Trajectory(
-        task=task or chat.task or "(no task was given)",
-        instructions=instructions or "\n\n".join(chat.instructions),
-        files=tuple(files or chat.files),
-        steps=tuple(steps),
-        answer=answer,
-        **origin,
-    )
-
-
-def plain_modules(turn: Turn) -> Json:
-    """Planning and action of a turn without module tags."""
-    if not turn.calls:
-        return {"planning": turn.thought, "action": turn.said}
+def _modules(turn: Turn) -> Json:
+    """The modules of a turn: as its source tells them apart, else what it thought or said, and did."""
     calls = "\n".join(f"{call['name']}({text(call['arguments'])})" for call in turn.calls)
-    return {"planning": "\n".join(part for part in (turn.thought, turn.said) if part), "action": calls}
+    thoughts = (turn.thought, turn.said if calls else "")
+    return {"planning": "\n".join(filter(None, thoughts)), "action": calls or turn.said, **turn.modules}
 
 
 def tools_of(value: object) -> tuple[Tool, ...]:

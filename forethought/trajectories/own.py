@@ -1,4 +1,4 @@
-"""A thread of our own agent as a trajectory: modular rollout (AgentDebug 3.1).
+"""The project's own forms: a trajectory as it stands, and a thread of our own agent as one (AgentDebug 3.1).
 
 The agent's prompts name its modules otherwise: what stood in a step's prompt of short-term memory and results
 is its memory, its judgement of the last result and of its own move its reflection, the plan that begins with
@@ -28,22 +28,35 @@ _TOOL_FAILURES = {"tool", "timeout", "transport"}
 """Causes of a failed step that lie outside the agent: the tool broke, was too slow, or was out of reach."""
 
 
-def claims(value: object) -> bool:
-    """Whether `value` is a state of the agent's graph."""
+def _is_state(value: object) -> bool:
     whole = mapping(value)
-    return (
-        isinstance(whole.get("progress"), dict)
-        and isinstance(whole.get("trajectory", []), list)
-        and "task" in whole
-    )
+    recorded = isinstance(whole.get("progress"), dict) and isinstance(whole.get("trajectory", []), list)
+    return recorded and "task" in whole
 
 
-def read(value: object, name: str) -> list[Loaded]:
+def _read_state(value: object, name: str) -> list[Loaded]:
     """The state in `value`, with the effects of its tools unknown."""
     return [Loaded(trajectory=from_state(mapping(value), {}, id=name))]
 
 
-OWN = Format("forethought state", "progress, trajectory, task", claims, read)
+def _is_trajectory(value: object) -> bool:
+    whole = mapping(value)
+    inner = mapping(whole.get("trajectory"))
+    steps = (inner or whole).get("steps", [] if inner else None)
+    numbered = isinstance(steps, list) and all("number" in mapping(step) for step in steps)
+    return numbered and "task" in (inner or whole) and "progress" not in whole
+
+
+def _read_trajectory(value: object, name: str) -> list[Loaded]:
+    """A `Trajectory`, or a `Loaded` with its reference beside it, as it stands. Raises ValidationError."""
+    whole = mapping(value)
+    return [Loaded.model_validate(whole if "trajectory" in whole else {"trajectory": {"id": name, **whole}})]
+
+
+FORMATS = (
+    Format("forethought trajectory", "task, steps with number", _is_trajectory, _read_trajectory),
+    Format("forethought state", "progress, trajectory, task", _is_state, _read_state),
+)
 
 
 def from_state(

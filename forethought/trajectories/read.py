@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -12,11 +13,9 @@ from pydantic import ValidationError
 
 from forethought.json_files import FileError, parse_values, read_text
 from forethought.text import one_line
-from forethought.trajectories import agent_error_bench, chats, react_logs, span_formats, step_records
+from forethought.trajectories import agent_error_bench, chats, own, react_logs, span_formats, step_records
 from forethought.trajectories.format import Format
-from forethought.trajectories.own import OWN
 from forethought.trajectories.types import Loaded, Trajectory
-from forethought.trajectories.validated import VALIDATED
 from forethought.trajectories.values import items, mapping, sanitize
 
 logger = logging.getLogger(__name__)
@@ -27,13 +26,11 @@ _NAMED = 5
 _KEYS = 12
 """Keys of an unknown object that its refusal names."""
 FORMATS: tuple[Format, ...] = (
-    VALIDATED,
-    OWN,
+    *own.FORMATS,
     agent_error_bench.AGENT_ERROR_BENCH,
     *span_formats.FORMATS,
     *step_records.FORMATS,
     *chats.FORMATS,
-    chats.CHAT,
     react_logs.REACT_LOG,
 )
 """The most telling first: the messages of every other format are messages too."""
@@ -41,6 +38,20 @@ FORMATS: tuple[Format, ...] = (
 
 class UnknownFormatError(ValueError):
     """A value in no known format."""
+
+
+@contextmanager
+def _named(place: str) -> Iterator[None]:
+    """Errors of one line, which names the place of what could not be read ('' none)."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(map(str, first["loc"])) or "the trajectory"
+        raise ValueError(" ".join(f"{place}{field}: {first['msg']}; correct it".split())) from error
+    except ValueError as error:
+        kind = UnknownFormatError if isinstance(error, UnknownFormatError) else ValueError
+        raise kind(f"{place}{error}") from error
 
 
 def read_trajectories(path: str | Path) -> list[Loaded]:
@@ -54,22 +65,20 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
     if not chosen.is_dir():
         return list(distinct(read_file(chosen)))
     trajectories: list[Loaded] = []
-    unknown: list[str] = []
-    first: UnknownFormatError | None = None
+    unknown: dict[str, UnknownFormatError] = {}
     for file in candidates(chosen):
         try:
             trajectories += read_file(file)
         except UnknownFormatError as error:
-            unknown.append(file.relative_to(chosen).as_posix())
-            first = first or error
-    if first and not trajectories:
-        raise ValueError(f"{chosen}: no trajectories in this folder; of {unknown[0]}: {first}")
+            unknown[file.relative_to(chosen).as_posix()] = error
     if not trajectories:
-        raise ValueError(f"{chosen}: no file in this folder ends in {', '.join(SUFFIXES)}")
+        why = f"no file in this folder ends in {', '.join(SUFFIXES)}"
+        if unknown:
+            why = "no trajectories in this folder; of {}: {}".format(*next(iter(unknown.items())))
+        raise ValueError(f"{chosen}: {why}")
     if unknown:
-        more = ", ..." if len(unknown) > _NAMED else ""
-        names = ", ".join(unknown[:_NAMED])
-        logger.warning("%s: passed over, in no known format: %s%s", chosen, names, more)
+        names = ", ".join([*list(unknown)[:_NAMED], *["..."] * (len(unknown) > _NAMED)])
+        logger.warning("%s: passed over, in no known format: %s", chosen, names)
     return list(distinct(trajectories))
 
 
@@ -105,30 +114,27 @@ def from_json(value: object, name: str = "trajectory") -> Loaded:
 def all_from_json(value: object, name: str = "trajectory") -> list[Loaded]:
     """All trajectories in `value`. Raises ValueError as `from_json` does."""
     try:
-        return _read(sanitize(value), name)
+        with _named(""):
+            return _read(sanitize(value), name)
     except RecursionError as error:
         raise ValueError("the trajectory is nested too deeply to be read; give a flatter one") from error
 
 
 def _read(value: Any, name: str) -> list[Loaded]:
-    for each in FORMATS:
-        if each.claims(value):
-            return _read_with(each, value, name)
+    if known := next((each for each in FORMATS if each.claims(value)), None):
+        trajectories = known.read(value, name)
+        if not trajectories:
+            raise ValueError("there is no trajectory in this; is the export complete?")
+        return trajectories
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         return _read(parse_values(value, Path(name)), name)
-    if isinstance(value, list) and value and not agent_error_bench.is_labels(value):
-        return [loaded for number, item in enumerate(value, 1) for loaded in _read_item(item, name, number)]
-    raise _unknown(value)
-
-
-def _read_item(value: Any, name: str, number: int) -> list[Loaded]:
-    """The trajectories in the item `number` of a list, or on a line. Raises ValueError, which names it."""
-    try:
-        return _read(value, f"{name}-{number}")
-    except UnknownFormatError as error:
-        raise UnknownFormatError(f"item {number}: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"item {number}: {error}") from error
+    if not isinstance(value, list) or not value or agent_error_bench.is_labels(value):
+        raise _unknown(value)
+    trajectories = []
+    for number, item in enumerate(value, 1):
+        with _named(f"item {number}: "):
+            trajectories += _read(item, f"{name}-{number}")
+    return trajectories
 
 
 def _unknown(value: object) -> UnknownFormatError:
@@ -159,12 +165,8 @@ def read_file(path: Path) -> list[Loaded]:
         value = parse_values(content, path) if is_json else content
         if (simulations := _simulations(path)) and isinstance(value, dict):
             value["simulations"] = [read_json(simulation) for simulation in simulations]
-    try:
+    with _named(f"{path}: "):
         return all_from_json(value, path.stem.removesuffix(".traj"))
-    except UnknownFormatError as error:
-        raise UnknownFormatError(f"{path}: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
 
 
 def read_eval(path: Path) -> Any:
@@ -184,17 +186,6 @@ def read_eval(path: Path) -> Any:
         raise FileError(
             f"{path}: no readable log of inspect ({one_line(error, 200)}); export it again"
         ) from error
-
-
-def _read_with(each: Format, value: object, name: str) -> list[Loaded]:
-    try:
-        if trajectories := each.read(value, name):
-            return trajectories
-        raise ValueError("there is no trajectory in this; is the export complete?")
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the trajectory"
-        raise ValueError(" ".join(f"{place}: {first['msg']}; correct it".split())) from error
 
 
 def distinct(trajectories: Iterable[Loaded]) -> Iterator[Loaded]:

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from forethought.trajectories.layout import Layout
 from forethought.trajectories.message_forms import content, is_message
-from forethought.trajectories.messages import Conversation, Turn, conversation, tools_of, trajectory_of
-from forethought.trajectories.types import Loaded, Outcome, Reference
+from forethought.trajectories.messages import Conversation, Turn, conversation
+from forethought.trajectories.types import Loaded, Outcome
 from forethought.trajectories.values import first, is_grade, mapping, outcome, text
 
 MODEL, TOOL = "model", "tool"
@@ -97,22 +98,20 @@ def _trace(spans: Sequence[Span], source: str, name: str) -> Loaded:
         chat.turns[-1].observed.append(f"[the run ended with an error] {trouble}")
     limit = _LIMIT.search(trouble)
     scores = {key: value for span in ordered for key, value in span.scores.items()} | root.scores
-    reached, note = _reached(scores)
-    trajectory = trajectory_of(
-        chat,
-        id=name,
-        source=source,
-        task=_words(root.inputs, _TASK_KEYS) or _task_in(root.inputs) or chat.task,
-        task_id=root.task_id,
-        instructions=content(next(filter(None, (span.instructions for span in ordered)), None)),
-        tools=tools_of(next(filter(None, (span.tools for span in ordered)), None)),
-        answer="" if root.kind else _words(root.outputs, _ANSWER_KEYS) or _last_words(root.outputs),
-        halted=bool(limit),
-        limit=limit[0] if limit else "",
-        notes=(*note, *(() if chat.turns else ("The trace has no span of a model or a tool.",))),
-    )
-    gold = _words(root.gold, _ANSWER_KEYS)
-    return Loaded(trajectory=trajectory, reference=Reference(outcome=reached, gold=(gold,) if gold else ()))
+    reached, notes = _reached(scores)
+    entry = {
+        "id": name,
+        "task": _words(root.inputs, _TASK_KEYS) or conversation(messages_in(root.inputs)).task,
+        "task_id": root.task_id,
+        "instructions": next(filter(None, (span.instructions for span in ordered)), None),
+        "tools": next(filter(None, (span.tools for span in ordered)), None),
+        "answer": "" if root.kind else _words(root.outputs, _ANSWER_KEYS) or _last_words(root.outputs),
+        "ended": limit[0] if limit else "",
+        "notes": notes if chat.turns else [*notes, "The trace has no span of a model or a tool."],
+        "outcome": reached,
+        "gold": _words(root.gold, _ANSWER_KEYS),
+    }
+    return Layout(source, "", outcome="outcome", gold="gold", limits=".").told(chat, entry, name)
 
 
 def _frame(spans: Sequence[Span]) -> None:
@@ -179,10 +178,6 @@ def messages_in(value: Any) -> list[Any]:
     return [{"finish_reason": ended, **each} for each in found] if ended else found
 
 
-def _task_in(value: Any) -> str:
-    return conversation(messages_in(value)).task
-
-
 def _last_words(value: Any) -> str:
     """What the last message in a span's outputs says."""
     said = messages_in(value)
@@ -199,13 +194,11 @@ def _words(value: Any, keys: tuple[str, ...]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _reached(scores: dict[str, Any]) -> tuple[Outcome, tuple[str, ...]]:
+def _reached(scores: dict[str, Any]) -> tuple[Outcome, list[str]]:
     """The outcome that scores tell, and a note where they leave it open."""
     telling = [value for key, value in scores.items() if _VERDICT.search(key) and not is_grade(value)]
     told = set(map(outcome, telling)) - {"unknown"}
-    if len(told) == 1:
-        return told.pop(), ()
-    if not scores:
-        return "unknown", ()
+    if len(told) == 1 or not scores:
+        return (told.pop() if told else "unknown"), []
     listed = ", ".join(f"{key} {text(value)}" for key, value in scores.items())
-    return "unknown", (f"Its scores do not tell whether it succeeded: {listed}.",)
+    return "unknown", [f"Its scores do not tell whether it succeeded: {listed}."]

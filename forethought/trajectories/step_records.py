@@ -8,7 +8,7 @@ says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from forethought.trajectories.format import Format
@@ -17,128 +17,79 @@ from forethought.trajectories.message_forms import content
 from forethought.trajectories.types import Loaded
 from forethought.trajectories.values import Json, arguments, at, first, items, mapping, text
 
-_SMOLAGENTS = Layout("smolagents", "", answer="output", ended="state", limits="max_steps")
-_STABLE_TOOL_BENCH = Layout(
-    "stable_tool_bench", "", task="query", tools="functions", answers=False, limits="max"
-)
-
 
 def _steps(value: Any) -> list[Json]:
-    return [mapping(step) for step in items(value) or items(mapping(value).get("steps"))]
+    return [mapping(step) for step in items(value) or items(at(value, "steps"))]
 
 
 def _is_smolagents(value: Any) -> bool:
     steps = _steps(value)
-    acted = [step for step in steps if "step_number" in step]
-    return any("model_output" in step or "observations" in step for step in acted) and all(
+    acted = any("step_number" in step and step.keys() & {"model_output", "observations"} for step in steps)
+    return acted and all(
         step.keys() & {"step_number", "task", "system_prompt", "plan", "output"} for step in steps
     )
 
 
 def _read_smolagents(value: Any, name: str) -> list[Loaded]:
     steps = _steps(value)
-    messages: list[Json] = []
-    limit = ""
-    for step in steps:
-        error = mapping(step.get("error"))
-        if step.get("system_prompt"):
-            messages.append({"role": "system", "content": step["system_prompt"]})
-        elif "task" in step:
-            messages.append({"role": "user", "content": step["task"]})
-        elif "plan" in step:
-            messages.append({"role": "assistant", "thought": step["plan"]})
-        elif "step_number" in step:
-            asked = map(mapping, items(step.get("model_input_messages")))
-            messages[:0] = [
-                each for each in asked if each.get("role") == "system" and not _has_system(messages)
-            ]
-            messages += _acted(step, error)
-            limit = "max_steps" if error.get("type") == "AgentMaxStepsError" else limit
-    last = steps[-1]
-    answered = last.get("is_final_answer") is True or bool(limit)
-    output = (
-        first(mapping(value), "output")
-        or last.get("output")
-        or (last.get("action_output") if answered else "")
-    )
-    return [
-        _SMOLAGENTS.run(
-            {"state": limit, **mapping(value), "messages": messages, "output": text(output)}, name
-        )
-    ]
+    last, limited = steps[-1], any(at(step, "error.type") == "AgentMaxStepsError" for step in steps)
+    messages = [message for step in steps for message in _told(step)]
+    if not any(message["role"] == "system" for message in messages):
+        asked = next(filter(None, (items(step.get("model_input_messages")) for step in steps)), [])
+        messages[:0] = [each for each in asked if at(each, "role") == "system"]
+    answered = last.get("is_final_answer") is True or limited
+    output = at(value, "output") or last.get("output") or (last.get("action_output") if answered else "")
+    state = {"state": "max_steps"} if limited else {}
+    return [_SMOLAGENTS.run({**state, **mapping(value), "messages": messages, "output": text(output)}, name)]
 
 
-def _has_system(messages: list[Json]) -> bool:
-    return any(each.get("role") == "system" for each in messages)
+def _told(step: Json) -> Iterator[Json]:
+    """A step as messages: what was asked, planned or done. A call that failed stands in the model's only."""
+    if step.get("system_prompt"):
+        yield {"role": "system", "content": step["system_prompt"]}
+    elif "task" in step:
+        yield {"role": "user", "content": step["task"]}
+    elif "plan" in step:
+        yield {"role": "assistant", "thought": step["plan"]}
+    elif "step_number" in step:
+        calls = items(step.get("tool_calls")) or items(at(step, "model_output_message.tool_calls"))
+        said = content(first(step, "model_output", "action_output"))
+        yield {"role": "assistant", "content": said, "tool_calls": calls}
+        seen, kind = (text(step.get("observations")), text(at(step, "error.message"))), at(step, "error.type")
+        broke = bool(re.search("Tool|Execution", text(kind)))
+        yield {"role": "tool", "content": "\n".join(filter(None, seen)), "is_error": broke}
 
 
-def _acted(step: Json, error: Json) -> Iterator[Json]:
-    """A step of action: a call that failed stands in the model's message only."""
-    calls = items(step.get("tool_calls")) or items(at(step, "model_output_message.tool_calls"))
-    said = content(first(step, "model_output", "action_output"))
-    yield {"role": "assistant", "content": said, "tool_calls": calls}
-    seen, kind = (text(step.get("observations")), text(error.get("message"))), text(error.get("type"))
-    yield {
-        "role": "tool",
-        "content": "\n".join(filter(None, seen)),
-        "is_error": "Tool" in kind or "Execution" in kind,
-    }
-
-
-def _is_answer(value: Any) -> bool:
-    return at(value, "answer_generation.query") is not None and at(value, "forward_args") is not None
-
-
-def _read_answer(value: Any, name: str) -> list[Loaded]:
+def _answer(entry: Json) -> Json:
     """A file of a method's answer: the last chain of CoT, or the whole tree of DFSDT."""
-    made = mapping(at(value, "answer_generation"))
-    tries = items(at(value, "trys"))
-    root = {"children": _chained(items(at(tries[-1], "chain")))} if tries else mapping(at(value, "tree.tree"))
-    asked = items(at(made, "train_messages.0"))
-    system = [each for each in asked if mapping(each).get("role") == "system"]
-    messages = [*system, {"role": "user", "content": made.get("query")}, *_searched(_nodes(root))]
-    limits = mapping(at(value, "forward_args"))
+    made, tries = mapping(entry["answer_generation"]), items(entry.get("trys"))
+    root = {"children": _chained(items(at(tries[-1], "chain")))} if tries else mapping(at(entry, "tree.tree"))
+    system = [each for each in items(at(made, "train_messages.0")) if at(each, "role") == "system"]
+    limits = mapping(entry.get("forward_args"))
     limit = next((key for key in ("max_query_count", "single_chain_max_step") if key in limits), "max")
-    named = re.match(r"\d+(?=_)", name)  # 588_CoT@1.json
-    made["task_id"] = named[0] if named else ""
-    return [_stable_tool_bench(made, messages, made.get("function"), limit, name)]
+    named = re.match(r"\d+(?=_)", entry["file"])  # 588_CoT@1.json
+    run = {**made, "id": None, "task_id": named[0] if named else "", "tools": made.get("function")}
+    return _searched_run(run, _nodes(root), system, limit)
 
 
-def _is_predictions(value: Any) -> bool:
-    rows = mapping(value).values()
-    return bool(rows) and all(isinstance(at(row, "answer.answer_details"), list) for row in rows)
+def _prediction(entry: Json) -> Json:
+    """One run of a file of converted predictions, which has them by task."""
+    key, details = entry["key"], {"next": items(at(entry, "answer.answer_details"))}
+    run = {"query": entry["query"], "final_answer": at(entry, "answer.final_answer"), "task_id": key}
+    run |= {"id": f"{entry['file']}-{key}", "tools": entry.get("available_tools")}
+    return _searched_run(run, _details(details))
 
 
-def _read_predictions(value: Any, name: str) -> list[Loaded]:
-    runs = []
-    for key, row in mapping(value).items():
-        details = {"next": items(at(row, "answer.answer_details"))}
-        messages = [{"role": "user", "content": at(row, "query")}, *_searched(_details(details))]
-        made = {
-            "query": at(row, "query"),
-            "final_answer": at(row, "answer.final_answer"),
-            "id": f"{name}-{key}",
-        }
-        runs.append(
-            _stable_tool_bench({**made, "task_id": key}, messages, at(row, "available_tools"), "", name)
-        )
-    return runs
-
-
-def _stable_tool_bench(made: Json, messages: list[Json], tools: Any, limit: str, name: str) -> Loaded:
+def _searched_run(run: Json, nodes: Iterator[Node], system: Sequence[Any] = (), limit: str = "") -> Json:
+    messages = [*system, {"role": "user", "content": run["query"]}, *_searched(nodes)]
     calls = [call for message in messages for call in items(message.get("tool_calls"))]
-    finished = any(call["name"] == "Finish" for call in calls)
-    entry = {
-        "id": made.get("id"),
-        "task_id": made.get("task_id"),
-        "query": made.get("query"),
+    return {
+        **run,
         "messages": messages,
-        "functions": tools,
         "environment": "stable_tool_bench",
-        "answer": text(arguments(made.get("final_answer")).get("final_answer")),
-        "ended": "" if finished else limit,
+        "answer": text(arguments(run.get("final_answer")).get("final_answer")),
+        "ended": "" if any(call["name"] == "Finish" for call in calls) else limit,
     }
-    return _STABLE_TOOL_BENCH.run(entry, name)
 
 
 Node = tuple[int, Json]
@@ -204,10 +155,14 @@ def _details(detail: Json, depth: int = 0) -> Iterator[Node]:
         yield from _details(each, depth + 1)
 
 
+_SMOLAGENTS = Layout("smolagents", "", answer="output", ended="state", limits="max_steps")
+_STABLE_TOOL_BENCH: dict[str, Any] = {"task": "query", "answers": False, "limits": "max"}
 FORMATS = (
     Format("smolagents", "steps with step_number and model_output", _is_smolagents, _read_smolagents),
-    Format("stable_tool_bench answer", "answer_generation, forward_args", _is_answer, _read_answer),
-    Format(
-        "stable_tool_bench predictions", "answer.answer_details by query", _is_predictions, _read_predictions
-    ),
+    Layout(
+        "stable_tool_bench", "answer_generation.query forward_args", adapt=_answer, **_STABLE_TOOL_BENCH
+    ).format(),
+    Layout(
+        "stable_tool_bench", "answer.answer_details query", runs="*", adapt=_prediction, **_STABLE_TOOL_BENCH
+    ).format(),
 )

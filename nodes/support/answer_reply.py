@@ -13,7 +13,7 @@ from typing import Any
 from forethought.models.types import ReplySpec, reply_spec, without
 from forethought.nodes.support.intra_reflection import unscored_spec
 from forethought.nodes.support.sign_verdicts import sign_lines
-from forethought.prompts.replies import AnswerDraft, Check, ForeseeingAnswer
+from forethought.prompts.replies import AnswerCheck, AnswerDraft, Check, ForeseeingAnswer
 from forethought.state.agent import AgentState
 from forethought.state.context import Context
 from forethought.text import one_line
@@ -69,7 +69,7 @@ def will_stand(state: AgentState, context: Context, *, mends: bool) -> Callable[
     return stands
 
 
-def unmet_text(reply: AnswerDraft) -> str:
+def unmet_text(reply: AnswerDraft | AnswerCheck) -> str:
     """The checks that were not met, a line each."""
     return "\n".join(
         one_line(": ".join(filter(None, ("not met", check.about, check.done))), _CHECK_CHARS)

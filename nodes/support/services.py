@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic
 
 from langgraph.runtime import Runtime
@@ -39,6 +39,10 @@ class Services:
     models: Models
     store: FileStore
     mcp: McpBox | None = None
+    chats: Mapping[str, str] = field(default_factory=dict)
+    """Field of the Context -> the model that it names where a run names none: those given as objects."""
+    one_worker: bool = False
+    """Whether one worker, which sees all that was done, carries a plan out: an agent of another framework."""
 
     def offered(self, state: AgentState) -> dict[str, Tool]:
         """The tools that the task's prompts and schemas offer."""
@@ -60,7 +64,9 @@ class Services:
         Raises McpSetupError when a server cannot be used, ValueError when the Context asks for what the
         operator does not allow, and UnknownSetting.
         """
-        context = bounded(Context.model_validate(runtime.context or {}), self.settings)
+        asked = Context.model_validate(runtime.context or {})
+        chats = {name: chat for name, chat in self.chats.items() if name not in asked.model_fields_set}
+        context = bounded(asked.model_copy(update=chats), self.settings)
         if self.mcp is not None:
             await self.mcp.fill(self.tools)
         window = context.context_tokens or self.models.window(models_of(context))

@@ -31,6 +31,7 @@ def situation(state: AgentState, services: Services, context: Context) -> dict[s
     tools = services.offered(state)
     look = look_values(state["look"]) if state.get("look") else {"files": [], "signs": ""}
     return {
+        "one_worker": services.one_worker,
         "tools": outline(tools),
         "computes": any(tool.runs_code for tool in tools.values()),
         "task": state.get("task", ""),

@@ -25,7 +25,7 @@ async def test_a_question_that_needs_no_work_is_answered_in_one_call(drive: Driv
     assert out.kinds == ["Plan"]
     assert (out.status, out.state["answer"], out.state["sources"]) == ("answered", "Paris.", [])
     assert out.state["draft"]["answer"] == "Paris."
-    assert [(m.type, m.text) for m in out.state["messages"]] == [
+    assert out.talk == [
         ("human", "What is the capital of France?"),
         ("ai", "Paris."),
     ]
@@ -41,7 +41,7 @@ async def test_a_question_that_the_conversation_answers_is_answered_in_one_call(
     assert out.kinds[before:] == ["Plan"]
     assert "the answer" in out.requests[-1].text, "the earlier answer"
     assert (out.status, out.state["answer"], out.state["sources"]) == ("answered", "As I said.", [])
-    assert [m.text for m in out.state["messages"]] == [
+    assert [text for _, text in out.talk] == [
         "the task",
         "the answer",
         "What did you say?",
@@ -49,6 +49,29 @@ async def test_a_question_that_the_conversation_answers_is_answered_in_one_call(
     ]
     await out.go("And before?")
     assert [item["answer"] for item in out.state["progress"]["earlier"]] == ["the answer", "As I said."]
+
+
+def of_sign(bears: str) -> list[Json]:
+    return [{"sign": "S1", "bears": bears, "handled_by": ""}]
+
+
+@pytest.mark.parametrize(
+    ("signs", "asked"),
+    [(of_sign("no"), []), (of_sign("leave March out"), ["AnswerDraft"]), ([], ["AnswerDraft"])],
+    ids=["no sign bears on it", "a sign bears on it", "nothing is said of the sign"],
+)
+async def test_a_follow_up_on_a_file_with_signs_takes_one_call_where_none_bears_on_it(
+    drive: Drive, signs: list[Json], asked: list[str]
+) -> None:
+    """The earlier answer was checked against the signs; what depends on one goes to the writer."""
+    script = Script(plans=[plan(sub("a")), plan(answer="Twelve, then.", signs=signs)], exact=True)
+    script.answers = [checked("12", check("S1")), checked("11", check("S1"))]
+    out = await drive(script, task=WITH_SIGNS, effort="auto")
+    before = len(out.requests)
+    await out.go("In a word?")
+    assert out.kinds[before:] == ["Plan", *asked]
+    assert out.state["answer"] == ("11" if asked else "Twelve, then.")
+    assert "from what the earlier answers say" in out.requests[before].text
 
 
 async def test_an_answer_beside_subtasks_is_none(drive: Drive) -> None:

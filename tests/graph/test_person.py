@@ -23,7 +23,7 @@ async def test_nothing_is_executed_before_the_plan_is_approved(drive: Drive) -> 
     assert (asked["kind"], asked["id"], asked["n"]) == ("plan", "plan-1", 0)
     assert asked["plan"]["subtasks"][0]["id"] == "a"
     assert out.kinds == ["Plan", "PlanDiagnosis"]
-    assert out.status == "running"
+    assert out.status == "interrupted"
     await out.reply({"decision": "approve"})
     assert out.status == "answered"
     assert out.kinds == ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft"]

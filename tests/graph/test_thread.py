@@ -45,7 +45,7 @@ async def test_the_next_task_starts_afresh_and_knows_the_earlier_ones(drive: Dri
     assert list(out.state["results"]) == ["a"]
     assert out.state["results"]["a"]["n"] == 3
     assert [source["n"] for source in out.state["sources"]] == [3]
-    assert [(m.type, m.text) for m in out.state["messages"]] == [
+    assert out.talk == [
         ("human", "how many?"),
         ("ai", "forty-two"),
         ("human", "and why?"),
@@ -62,7 +62,7 @@ async def test_tasks_come_as_messages_or_as_task(drive: Drive, first: Any, secon
     assert out.state["progress"]["earlier"] == [
         {"task": "how many?", "answer": "forty-two", "status": "answered"}
     ]
-    assert [m.text for m in out.state["messages"]] == ["how many?", "forty-two", "and why?", "next"]
+    assert [text for _, text in out.talk] == ["how many?", "forty-two", "and why?", "next"]
 
 
 async def test_a_task_wins_over_messages_and_ends_with_the_answer(drive: Drive) -> None:
@@ -138,7 +138,7 @@ HALF = "caf\udce9\0"
 async def test_half_a_surrogate_pair_comes_no_further(drive: Drive, given: Any) -> None:
     out = await drive(task=given)
     assert out.status == "answered"
-    assert (out.state["task"], len(out.state["messages"])) == ("caf?", 2)
+    assert (out.state["task"], len(out.talk)) == ("caf?", 2)
     assert out.state["messages"][0].text == "caf?"
     assert "caf?" in out.asked("Plan")[0].text
     assert "caf\udce9" not in str([out.state, out.requests])
@@ -177,7 +177,7 @@ async def test_a_task_that_failed_is_asked_again_and_not_an_older_message(drive:
     out = await drive(Script(plans=plans), task=said("first"))
     await out.go({"task": "second"})
     assert out.status == "failed"
-    assert [(m.type, m.text) for m in out.state["messages"]][2] == ("human", "second")
+    assert out.talk[2] == ("human", "second")
     await out.go({"task": "second"})
     assert (out.status, out.state["task"]) == ("answered", "second")
 

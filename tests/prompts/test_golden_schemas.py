@@ -29,6 +29,7 @@ from forethought.prompts.debug_replies import (
 )
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
 from forethought.prompts.replies import (
+    AnswerCheck,
     DocumentAnswer,
     ForesightVerdict,
     LessonDraft,
@@ -78,6 +79,7 @@ SPECS: dict[str, ReplySpec[Any]] = {
     "AnswerDraft_foresight_no_intra": answer_spec(
         PAPER.model_copy(update={"foresight": "both", "answer_intra": False}), mends=True
     ),
+    "AnswerCheck": reply_spec(AnswerCheck),
     "ForesightVerdict": reply_spec(ForesightVerdict),
     "LessonDraft": reply_spec(LessonDraft),
     "RoundReflection": reply_spec(RoundReflection),

@@ -209,6 +209,15 @@ class Driven:
         return str(self.state["status"])
 
     @property
+    def talk(self) -> list[tuple[str, str]]:
+        """Type and text of the messages that are no calls and no results of calls."""
+        return [
+            (message.type, str(message.text))
+            for message in self.state["messages"]
+            if message.type != "tool" and not getattr(message, "tool_calls", None)
+        ]
+
+    @property
     def steps(self) -> list[Json]:
         """The trajectory by number."""
         return sorted(self.state.get("trajectory", []), key=lambda step: step["n"])

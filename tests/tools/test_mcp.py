@@ -12,14 +12,16 @@ from typing import Any
 
 import pytest
 from langchain_core.tools import StructuredTool
+from langchain_mcp_adapters.client import MultiServerMCPClient
 
 from forethought.graph.agent import build_agent
 from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.settings import Settings
 from forethought.state.context import Context
-from forethought.tools.base import CONTENT, Observation, Tool, ToolEnv
+from forethought.tools.base import CONTENT, Observation, Tool, ToolEnv, make_tool
 from forethought.tools.call import call_tool, check_arguments
-from forethought.tools.mcp import _effect, mcp_tools
+from forethought.tools.langchain_tool import _effect
+from forethought.tools.mcp import mcp_tools
 from forethought.tools.mcp_settings import McpSetupError, read_servers
 from forethought.tools.registry import describe
 
@@ -115,6 +117,16 @@ async def test_failures_of_a_server_are_observations_without_keys(
     assert (await call(tools["wait"])).cause == "timeout"
 
 
+async def test_what_the_adapters_load_is_taken_as_any_tool_of_langchain(address: str) -> None:
+    client = MultiServerMCPClient({"rooms": {"transport": "streamable_http", "url": address}})
+    tools = {offered.name: make_tool(offered) for offered in await client.get_tools()}
+    assert all(tool.foreign for tool in tools.values())
+    assert [tools[name].effect for name in ("free", "book", "search")] == ["read", "write", "egress"]
+    assert (await call(tools["free"], day="Monday")).text == "on Monday, floor 1: A, B"
+    seen = await call(tools["fail"], how="Z")
+    assert (seen.ok, "no room is called Z" in seen.text) == (False, True)
+
+
 @pytest.mark.parametrize(
     ("hints", "effect"),
     [
@@ -125,7 +137,7 @@ async def test_failures_of_a_server_are_observations_without_keys(
     ],
 )
 def test_a_missing_hint_counts_as_the_more_dangerous(hints: dict[str, bool], effect: str) -> None:
-    assert _effect(hints) == effect
+    assert _effect("free", hints) == effect
 
 
 async def test_a_long_description_is_cut(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,7 +111,7 @@ def test_a_module_with_a_list_of_tools_adds_only_those(
     [
         ("", "offers nothing"),
         ("TOOLS = []", "offers nothing"),
-        ("TOOLS = [3]", "3 is neither a function nor a Tool"),
+        ("TOOLS = [3]", "'3' is neither a function nor a tool"),
         ("import nowhere_to_be_found", "needs nowhere_to_be_found, which is not installed"),
         ("1 / 0", "cannot be loaded: ZeroDivisionError"),
         ("def f(:", "cannot be loaded: SyntaxError"),

@@ -69,8 +69,8 @@ async def _show(options: ShowOptions) -> int:
             parts = [render_difference(result)]
         else:
             values = (await thread.snapshot()).values
-            result = await _read_task(thread, options.steps)
-            parts = [render_costs(result)] if options.cost else list(_task_parts(result, values))
+            result = await read_task(thread, options.steps)
+            parts = [render_costs(result)] if options.cost else list(task_parts(result, values))
     if options.as_json:
         print(to_json(result))
         return ANSWERED
@@ -84,7 +84,7 @@ async def _show(options: ShowOptions) -> int:
     return ANSWERED
 
 
-async def _read_task(thread: Thread, steps: bool) -> Json:
+async def read_task(thread: Thread, steps: bool) -> Json:
     """The report on the thread's present task; with `steps` its checkpoints too."""
     running = bool(await thread.saver.locked_threads([thread.id]))
     result = report(thread.id, await thread.snapshot(), running=running)
@@ -95,7 +95,7 @@ async def _read_task(thread: Thread, steps: bool) -> Json:
     return result
 
 
-def _task_parts(result: Json, values: Json) -> Iterator[RenderableType]:
+def task_parts(result: Json, values: Json) -> Iterator[RenderableType]:
     """What the task was and what was done, but for the answer."""
     progress: Json = values.get("progress") or {}
     yield Text(f"thread {one_line(result['thread_id'])}", style="bold")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
+import pytest
+
+from benchmarks import debugging_agreement
 from benchmarks.annotated_runs import LABELS, LOGS, NUMBER, draw, first_trial, read_labels, write
 from forethought.evals.benchmarks.agent_error_bench import BENCHMARK
 from forethought.knowledge.error_taxonomy import load_taxonomy
@@ -66,3 +70,25 @@ def test_every_label_is_one_of_the_taxonomy() -> None:
         for label in map(Annotation.model_validate, named):
             assert taxonomy.resolve(label.critical_module, label.error_type) == label.error_type
         assert row["why"]
+
+
+def test_the_documents_hold_the_agreement_that_the_records_give(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["debugging_agreement"])
+    debugging_agreement.main()
+    table, costs = capsys.readouterr().out.split("\n\n")
+    document = (LABELS.parent.parent / "debugger.md").read_text("utf-8")
+    assert "| triage, annotation | step, module and type | 9 of 15 | 0.36 to 0.80 |" in table
+    assert table in document
+    for line in costs.splitlines():
+        calls, tokens = line.partition(": ")[2].removesuffix(" tokens").split(" calls, ")
+        assert f"| {calls} | {tokens} |" in document
+
+
+def test_agreement_counts_what_is_accepted_and_leaves_out_runs_without_a_label() -> None:
+    found = {"critical_step": 2, "critical_module": "action", "error_type": "parameter_error"}
+    one, other = (debugging_agreement.place(found), (2, "planning", "inefficient_planning"))
+    pairs = [(one, [other, one]), (one, [other]), ((), [one]), (one, [()])]
+    counts = [row.split(" | ")[2] for row in debugging_agreement.agreement("x", pairs)]
+    assert counts == ["2 of 3", "1 of 3", "1 of 3"]

@@ -27,7 +27,7 @@ from forethought.models import (
     reply_spec,
 )
 from forethought.models.live import LiveTransport
-from forethought.models.methods import _messages
+from forethought.models.methods import langchain_messages
 from forethought.settings import Settings
 from forethought.tools.media.picture import prepare
 from tests.forethought.models.conftest import Serve
@@ -86,7 +86,7 @@ def test_another_provider_gets_langchains_own_block_which_its_package_translates
     from langchain_google_genai.chat_models import _parse_chat_history
 
     image = picture()
-    messages = _messages((Message("user", "Which colour?", (image,)),))
+    messages = langchain_messages((Message("user", "Which colour?", (image,)),))
     assert messages[0].content[1]["type"] == "image"
     _, history = _parse_chat_history(messages, model="gemini-2.5-flash")
     text, shown = history[0].parts

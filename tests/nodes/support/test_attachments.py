@@ -223,7 +223,7 @@ async def test_an_attachment_can_be_read_by_its_name_and_leaves_the_conversation
     assert "Tea costs EUR 3." in out.steps[0]["observation"]
     assert [(file["name"], file["type"]) for file in out.state["files"]] == [("prices.txt", "text/plain")]
     assert "prices.txt" in out.asked("Plan")[0].text
-    assert [message.type for message in out.state["messages"]] == ["human", "ai"]
+    assert [kind for kind, _ in out.talk] == ["human", "ai"]
     assert data not in dump(out.state) + str(out.state["messages"])
     assert out.state["progress"]["task"] == 1, "the message replaced is not taken for the next task"
 

@@ -19,7 +19,7 @@ import httpx
 from forethought.evals.benchmarks.stable_tool_bench.apis import Api
 from forethought.evals.types import InfrastructureError
 from forethought.tools.base import Tool, ToolEnv, ToolError
-from forethought.tools.mcp_schema import arguments_model
+from forethought.tools.json_arguments import arguments_model
 
 OBSERVATION = 1024
 """Characters of an answer that an agent is shown, as in the official inference."""

@@ -1,0 +1,293 @@
+"""chat: a conversation at the terminal, each message the next task of one thread.
+
+Each turn opens the thread, runs it and prints it as `run` does; so a chat goes on in another process, and
+`show`, `fork` and `debug` see nothing special in its thread.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from forethought.app import questions, view
+from forethought.app.command_flags import ModelOptions, flag
+from forethought.app.errors import ANSWERED, DRAINED, INTERRUPTED, CliError, echo, echo_error, explain
+from forethought.app.options import resume_flags, settings_from
+from forethought.app.report import report, unfinished
+from forethought.app.run import Begin, drive_turn, go_on_where_it_was, import_files
+from forethought.app.runner import Runner, open_runner
+from forethought.app.text import one_line
+from forethought.app.threads.cost import render_costs
+from forethought.app.threads.show import task_parts
+from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
+from forethought.redaction import without_credentials
+from forethought.text import sanitize_text
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+
+Json = dict[str, Any]
+_SHOWN_TURNS = 3
+"""Earlier turns that a resumed chat shows."""
+
+
+class ChatOptions(ModelOptions):
+    """The flags of `chat`."""
+
+    offers = "tools"
+
+    thread: str | None = flag(help="Continue this thread, or create it.", metavar="ID")
+    files: list[Path] | None = flag("--file", "-f", help="A file for the chat; may be repeated.", metavar="F")
+
+
+def chat(options: ChatOptions) -> int:
+    """Talk with the agent at the terminal. A thread keeps the conversation, its files and its settings."""
+    if options.thread and is_debugging(options.thread):
+        raise CliError(f"{one_line(options.thread)} is a debugging: its kind of id cannot be run")
+    with open_runner(options.as_json) as runner:
+        if not runner.interactive:
+            raise CliError("chat needs a terminal; a program uses: forethought run TASK --thread ID --json")
+        return Chat(runner, options).talk()
+
+
+class _Leave(Exception):
+    """The person leaves."""
+
+
+class Chat:
+    """One conversation; the methods without an underscore in `commands` are what `/NAME` calls."""
+
+    def __init__(self, runner: Runner, options: ChatOptions) -> None:
+        self.runner, self.options = runner, options
+        self.thread_id = options.thread or new_thread_id()
+        self.new_files: list[Any] = list(import_files(options.files or [], settings_from(options)))
+        """What the next message brings along, as the graph's input names it."""
+        self.spent: list[Json] = []
+        """The usage of each turn of this session."""
+        self.commands: dict[str, Callable[[str], None]] = {
+            name: getattr(self, name)
+            for name in ("files", "plan", "why", "undo", "resume", "cost", "set", "help", "exit")
+        }
+        self._prompt = _prompt_session(settings_from(options), [f"/{name}" for name in self.commands])
+        runner.go_on = "/resume goes on with it; Ctrl-C once more leaves"
+
+    def talk(self) -> int:
+        """Read and carry out until the person leaves. Returns the exit code."""
+        from forethought.shutdown import Halt
+
+        self._greet()
+        stops, code = 0, ANSWERED
+        while stops < 2:
+            try:
+                with self.runner.shutdown.idle():
+                    text = sanitize_text(self._prompt.prompt("> ")).strip()
+                stops = 0
+                self._carry_out(text)
+            except (EOFError, _Leave):
+                break
+            except Halt:
+                code = DRAINED
+                break
+            except KeyboardInterrupt:
+                stops += 1
+                self._say("Ctrl-C once more leaves" if stops < 2 else "")
+            except Exception as error:
+                if explain(error).internal:
+                    raise
+                stops += echo_error(error) == INTERRUPTED
+        if self.spent:
+            echo(f"go on with: forethought chat --thread {self.thread_id}{resume_flags(self.options)}")
+        return INTERRUPTED if stops > 1 else code
+
+    def _carry_out(self, text: str) -> None:
+        """A message, or a command: a first word such as /plan, but no path."""
+        found = re.match(r"/(\w*)(?:\s+|$)", text)
+        if found is None:
+            if text:
+                self._turn(partial(self._message, text))
+        elif command := self.commands.get(found[1]):
+            command(text[found.end() :].strip())
+        else:
+            raise CliError(f"there is no /{found[1]}; /help lists the commands")
+
+    async def _message(self, text: str, thread: Thread) -> Json:
+        """The graph's input for the next message."""
+        files, self.new_files = self.new_files, []
+        return {"task": text, "files": files, "guidance": []}
+
+    def _turn(self, begin: Begin) -> None:
+        with self._opened() as thread:
+            graph_input = self.runner.run(begin(thread))
+            ask = partial(questions.ask, read=self._prompt.prompt)
+            _, result = drive_turn(self.runner, thread, self.options, graph_input, ask)
+            self.spent.append(result.get("usage") or {})
+
+    def _opened(
+        self, calls_models: bool = True, options: ChatOptions | None = None
+    ) -> AbstractContextManager[Thread]:
+        flags = options or self.options
+        opening = open_thread(self.thread_id, flags, must_exist=False, calls_models=calls_models)
+        return self.runner.opened(opening)
+
+    def _greet(self) -> None:
+        """Show what the chat runs with, and the end of what was said before."""
+        with self._opened() as thread:
+            snapshot = self.runner.run(thread.snapshot())
+            model, address = thread.context.model, without_credentials(thread.settings.base_url)
+        self._say(f"thread {self.thread_id}  {model}{f' at {address}' if address else ''}", "bold")
+        self._say("Enter sends, Alt-Enter begins a new line, Ctrl-C stops a turn, /help lists the commands")
+        values = snapshot.values
+        said = [*(values.get("progress") or {}).get("earlier", []), _last_turn(values)][-_SHOWN_TURNS:]
+        for turn in filter(None, said):
+            self._say(f"> {turn['task']}", "bold")
+            self.runner.console.print(view.answer(turn["answer"], turn.get("sources", ())))
+        if unfinished(snapshot):
+            self._say("the last turn is not finished: /resume goes on with it", "yellow")
+
+    def _last_task(self) -> tuple[Json, Json]:
+        """The report on the last turn, and the thread's state. Raises CliError before the first one."""
+        with self._opened(calls_models=False) as thread:
+            snapshot = self.runner.run(thread.snapshot())
+        if not thread.exists:
+            raise CliError("nothing has been asked yet")
+        return report(self.thread_id, snapshot), snapshot.values
+
+    def _say(self, text: str, style: str = "dim") -> None:
+        self.runner.console.print(Text(text, style=style))
+
+    def files(self, paths: str) -> None:
+        """List the files; PATH ... adds some (globs too), `none` lets go of all"""
+        if paths == "none":
+            self.new_files = ["*"]
+        elif paths:
+            try:
+                named = [str(Path(name).expanduser()) for name in shlex.split(paths)]
+            except ValueError as error:
+                raise CliError(f"/files: {error}") from error
+            found = [Path(path) for name in named for path in sorted(glob.glob(name)) or [name]]
+            self.new_files += import_files(found, settings_from(self.options))
+        with self._opened(calls_models=False) as thread:
+            there = self.runner.run(thread.snapshot()).values.get("files") or []
+        if "*" in self.new_files:
+            there = []
+        added = [item for item in self.new_files if item != "*"]
+        names = {item["name"]: item.get("size", 0) for item in (*there, *added)}
+        for name, size in names.items():
+            self._say(f"{one_line(name)} ({size:,} bytes)")
+        if not names:
+            self._say("no files; add some with: /files PATH ...")
+
+    def plan(self, _: str) -> None:
+        """Show the last turn's plan"""
+        plan = self._last_task()[0]["plan"] or {}
+        if not plan.get("subtasks"):
+            raise CliError("the last turn needed no plan")
+        self.runner.console.print(view.plan(plan))
+
+    def why(self, _: str) -> None:
+        """Show what the last answer rests on, step by step"""
+        for part in task_parts(*self._last_task()):
+            self.runner.console.print(part)
+
+    def undo(self, _: str) -> None:
+        """Take the last turn back; what its tools changed outside stays changed"""
+        from forethought.state.history import ForkError, GraphCheckpoints, before_turn, make_head
+
+        files = self._last_task()[1].get("files") or []
+        with self._opened(calls_models=False) as thread:
+            checkpoints = GraphCheckpoints(thread.graph, thread.config)
+            try:
+                point = self.runner.run(before_turn(checkpoints))
+            except ForkError as error:
+                raise CliError(str(error)) from error
+            if point is not None:
+                self.runner.run(make_head(checkpoints, point))
+        if point is None:
+            self.thread_id, self.new_files = new_thread_id(), list(files)
+            self._say(f"taken back; nothing was said before: thread {self.thread_id}")
+        else:
+            self._say("taken back; the last answer is now:")
+            self.runner.console.print(view.answer(point.values.get("answer") or "", ()))
+
+    def resume(self, _: str) -> None:
+        """Go on with a turn that was stopped, failed, or waits for a reply"""
+        self._last_task()
+        self._turn(partial(go_on_where_it_was, options=self.options))
+
+    def cost(self, _: str) -> None:
+        """Show what the last turn cost, and the session"""
+        self.runner.console.print(render_costs(self._last_task()[0]))
+        self._say(f"this session: {view.usage_line(_total(self.spent))}")
+
+    def set(self, settings: str) -> None:
+        """Change a setting from the next turn on, such as model=openai:gpt-4.1; without one, list them"""
+        options = self.options.model_copy(
+            update={"sets": [*(self.options.sets or []), *shlex.split(settings)]}
+        )
+        with self._opened(options=options) as thread:
+            for name, value in thread.context.model_dump(mode="json", exclude_defaults=True).items():
+                self._say(f"{name}={value}")
+        self.options = options
+
+    def help(self, _: str) -> None:
+        """List the commands"""
+        for name, command in self.commands.items():
+            self._say(f"/{name:<7} {command.__doc__}", "")
+
+    def exit(self, _: str) -> None:
+        """Leave; Ctrl-D does as well"""
+        raise _Leave
+
+
+def _last_turn(values: Mapping[str, Any]) -> Json | None:
+    """The thread's last task as it was answered; None where it was not."""
+    progress = values.get("progress") or {}
+    if not values.get("answer"):
+        return None
+    return {"task": progress["task_text"], "answer": values["answer"], "sources": values.get("sources") or ()}
+
+
+def _total(usages: list[Json]) -> Json:
+    """The sum of reports' usages; without a price as soon as one has none."""
+    names = ("calls", "input_tokens", "output_tokens", "cached_tokens", "estimated")
+    total: Json = {name: sum(usage.get(name, 0) for usage in usages) for name in names}
+    prices = [usage.get("usd") for usage in usages]
+    return {**total, "usd": None if None in prices else sum(prices)}
+
+
+def _prompt_session(settings: Any, commands: list[str]) -> PromptSession[str]:
+    """A prompt that sends with Enter, with a history unless what is kept is encrypted."""
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import (
+        NestedCompleter,
+        PathCompleter,
+        WordCompleter,
+        merge_completers,
+    )
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+    from prompt_toolkit.key_binding import KeyBindings
+
+    bindings = KeyBindings()
+    bindings.add("enter")(lambda event: event.current_buffer.validate_and_handle())
+    for keys in (("escape", "enter"), ("c-j",)):
+        bindings.add(*keys)(lambda event: event.current_buffer.insert_text("\n"))
+    file = settings.data_dir / "chat_history"
+    if settings.key is None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+    files = NestedCompleter({"/files": PathCompleter(expanduser=True)})
+    return PromptSession(
+        multiline=True,
+        key_bindings=bindings,
+        prompt_continuation="  ",
+        completer=merge_completers([WordCompleter(commands, sentence=True), files]),
+        history=FileHistory(file) if settings.key is None else InMemoryHistory(),
+    )

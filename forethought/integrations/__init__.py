@@ -1,0 +1,1 @@
+"""Prospective reflection for agents of other frameworks (PreFlect 4.4)."""

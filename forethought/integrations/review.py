@@ -1,0 +1,65 @@
+"""The review of a plan that somebody else wrote, without a graph (PreFlect 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+
+from forethought.integrations.work import Work, outline_of, plan_lines, turn_of, worker_context, written_plan
+from forethought.models.chat_model import ChatTransport, name_of
+from forethought.models.types import Usage, no_usage
+from forethought.settings import Settings
+from forethought.state.agent import PlanError
+
+
+@dataclass(frozen=True)
+class PlanReviewed:
+    """What a review came to."""
+
+    errors: list[PlanError]
+    """The planning errors found in the plan: {error_type, evidence, risk}; none: it is sound."""
+    plan: str
+    """The plan to carry out, numbered: revised where an error was found, else as it was."""
+    usage: Usage
+    problem: str = ""
+    """Why the plan could not be examined, or not to the end ('': it was)."""
+
+
+async def review_plan(
+    task: str,
+    plan: str | Sequence[str],
+    tools: Sequence[Any] = (),
+    *,
+    model: str | BaseChatModel | None = None,
+    settings: Settings | None = None,
+    **switches: Any,
+) -> PlanReviewed:
+    """Hold a plan against the planning errors, and revise it where one is found.
+
+    Args:
+        task: What the plan is for, with all that binds it.
+        plan: The plan, as one text or as its steps in order.
+        tools: Of whoever carries it out: functions, LangChain's, or dicts with name and description.
+        model: A chat model or provider:name; by default that of the settings, or of `Context`.
+        settings: Address, keys, and the file of planning errors; by default the environment's.
+        switches: Fields of `Context`, such as max_reflections or effort.
+
+    Raises ValueError for an empty plan or an unknown switch, and ModelError where no model can be asked.
+    """
+    parts = [part for part in ([plan] if isinstance(plan, str) else plan) if part.strip()]
+    if not parts:
+        raise ValueError("the plan is empty: give a text, or its steps")
+    transport = ChatTransport(model) if isinstance(model, BaseChatModel) else None
+    if model is not None:
+        switches["model"] = model if isinstance(model, str) else name_of(model)
+    listed = {tool.name: tool for tool in map(outline_of, tools)}
+    turn = turn_of(transport, listed, worker_context(**switches), settings or Settings())
+    work = Work(turn, task)
+    record = (await work.diagnosed(written_plan(parts, work))).record
+    first, *later = record["reviews"]
+    text = plan_lines(record["plan"]) if first["revised"] else "\n".join(parts)
+    skipped = next((review["skipped"] for review in (first, *later) if review["skipped"]), "")
+    return PlanReviewed(first["errors"], text, record["usage"].get("reflector", no_usage()), skipped)

@@ -1,0 +1,185 @@
+"""chat: turns of one thread, typed at a prompt; what was said can be looked at, taken back, gone on with."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from forethought.app.runner import Runner
+from tests.forethought.app.conftest import Cli, Outcome
+from tests.support.model_server import SeenRequest
+
+Scripted = Callable[..., Any]
+Talk = Callable[..., Outcome]
+
+
+@pytest.fixture
+def talk(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Talk:
+    """Type these keys into a chat: talk("hello\r", "/exit\r", thread="t1")."""
+    monkeypatch.setattr(Runner, "interactive", True)
+    monkeypatch.setenv("FORETHOUGHT_EFFORT", "low")
+
+    def typed(*keys: str, flags: tuple[str, ...] = (), thread: str = "t1") -> Outcome:
+        with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+            pipe.send_text("".join((*keys, "\x04" * 8)))  # whoever still reads is left alone
+            return cli("chat", "--thread", thread, *flags)
+
+    return typed
+
+
+def tasks(cli: Cli, thread: str = "t1") -> str:
+    """What was asked in the thread, newest last, as `show` tells it."""
+    return cli("show", thread).out
+
+
+def test_a_conversation_keeps_its_thread_its_files_and_its_model(
+    cli: Cli, talk: Talk, scripted: Scripted, tmp_path: Path
+) -> None:
+    _, server = scripted()
+    (tmp_path / "a note.txt").write_text("Seven rooms.")
+    (tmp_path / "b.txt").write_text("Two floors.")
+    said = talk(
+        "What is\n40 + 2?\r", "/files 'a note.txt' b.*\r", "/set model=openai:other max_steps=5\r",
+        "And 6 * 7?\r", "/files\r", "/plan\r", "/why\r", "/cost\r", "/help\r", "\r", "/exit\r",
+    )  # fmt: skip
+    assert said.code == 0, said
+    assert said.out.count("Answer") == 2
+    assert "a note.txt (12 bytes)\nb.txt (11 bytes)\n" in said.out
+    assert {"model=openai:other", "max_steps=5"} <= set(said.out.splitlines())
+    assert "earlier task: What is 40 + 2? → 42" in said.out
+    assert "this session:" in said.out
+    assert "/undo    Take the last turn back" in said.out
+    assert said.err.endswith("go on with: forethought chat --thread t1\n")
+    models = [seen.body["model"] for seen in server.requests]
+    assert {models[0], models[-1]} == {"scripted", "other"}
+    assert "What is\n40 + 2?" in server.requests[-1].text
+    assert "Two floors." in server.requests[-1].text
+
+    again = talk("/exit\r")
+    assert "thread t1  openai:other at http" in again.out
+    assert "> And 6 * 7?" in again.out
+
+
+def test_on_a_screen_the_model_is_made_to_stream_and_the_answer_is_rendered(
+    talk: Talk, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, server = scripted()
+    script.answer = "It is **42**."
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    said = talk("What is 40 + 2?\r", "/exit\r")
+    assert "\x1b[1m42\x1b[0m" in said.out
+    assert server.requests[-1].body["stream"]
+
+
+def test_a_turn_is_taken_back_and_the_first_one_leaves_an_empty_thread(
+    cli: Cli, talk: Talk, scripted: Scripted
+) -> None:
+    script, server = scripted()
+    script.answer = "first answer"
+    assert talk("/undo\r", "One?\r", "\x04").err.startswith("forethought: nothing has been asked yet\n")
+    script.answer = "second answer"
+    back = talk("Two?\r", "/undo\r", "Three?\r", "/exit\r")
+    assert "taken back; the last answer is now:" in back.out
+    assert "One?" in server.requests[-1].text
+    assert "Two?" not in server.requests[-1].text
+    assert tasks(cli).count("earlier task:") == 1
+    assert "earlier task: One? → first answer" in tasks(cli)
+    emptied = talk("/undo\r", "/undo\r", "/why\r", "/exit\r")
+    assert "taken back; nothing was said before: thread 20" in emptied.out
+    assert "nothing has been asked yet" in emptied.err
+
+
+def test_questions_are_answered_in_place_or_left_and_asked_again(
+    cli: Cli, talk: Talk, scripted: Scripted
+) -> None:
+    _, server = scripted(question="Which colour?")
+    said = talk("What is it?\r", "\x04", "/resume\r", "\x04", "/exit\r", flags=("--set", "approve_plan=true"))
+    assert "it waits for a reply:" in said.err, said
+    assert "Approve this plan?" in said.out
+    said = talk("/resume\r", "approve\r", "red\r", "/exit\r")
+    assert "Which colour?" in said.out, said
+    assert any("red" in seen.last for seen in server.requests if seen.reply_name == "AnswerDraft")
+
+
+def test_ctrl_c_stops_the_turn_and_twice_leaves(cli: Cli, talk: Talk, scripted: Scripted) -> None:
+    script, _ = scripted()
+    hold, sent = threading.Event(), []
+
+    def stop(seen: SeenRequest) -> None:
+        if seen.reply_name == "AnswerDraft" and not sent:
+            sent.append(os.kill(os.getpid(), signal.SIGINT))
+            hold.wait(30)
+
+    script.fault = stop
+    said = talk("What is 40 + 2?\r", "\x03")
+    hold.set()
+    assert said.code == 130, said
+    assert said.err.startswith("forethought: interrupted; /resume goes on with it; Ctrl-C once more leaves\n")
+    said = talk("/resume\r", "\x03", "half a word\x03")
+    assert "the last turn is not finished: /resume goes on with it" in said.out
+    assert (said.code, "42" in said.out, "Ctrl-C once more leaves\n" in said.out) == (130, True, True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("/nothing", "there is no /nothing; /help lists the commands"),
+        ("/plan", "nothing has been asked yet"),
+        ("/resume", "nothing has been asked yet"),
+        ("/files no.txt", "no.txt: there is no such file"),
+        ("/files 'no", "/files: No closing quotation"),
+        ("/set max_steps", "--set max_steps: write KEY=VALUE"),
+        ("/set max_stops=3", "max_stops"),
+        ("/set model='no model'", "--set model: 'no model'"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_line_and_the_chat_goes_on(
+    talk: Talk, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, typed: str, message: str
+) -> None:
+    _, server = scripted()
+    said = talk(f"{typed}\r", "/exit\r")
+    assert (said.code, said.err.count("\n"), message in said.err) == (0, 1, True), said
+    assert server.requests == []
+
+
+def test_a_failed_turn_leaves_the_chat_and_can_be_gone_on_with(talk: Talk, scripted: Scripted) -> None:
+    from tests.support.model_server import Fault
+
+    script, _ = scripted()
+    script.fault = lambda seen: Fault(500)
+    failed = talk("What is 40 + 2?\r", "/exit\r")
+    assert (failed.code, "what was done is kept; /resume goes on with it" in failed.err) == (0, True), failed
+    script.fault = lambda seen: None
+    assert "42" in talk("/resume\r", "/exit\r").out
+
+
+def test_without_a_terminal_or_a_model_one_line_says_what_to_do(
+    cli: Cli, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = talk("/exit\r", flags=("--model", "openai:gpt-4.1"))
+    assert (said.code, "needs a key" in said.err) == (2, True)
+    monkeypatch.setattr(Runner, "interactive", False)
+    said = cli("chat")
+    assert (said.code, "chat needs a terminal" in said.err) == (2, True)
+
+
+def test_the_history_is_kept_unless_threads_are_encrypted(
+    talk: Talk, scripted: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted()
+    talk("/plan\r", "/exit\r")
+    file = tmp_path / "data" / "chat_history"
+    assert ("+/plan" in file.read_text(), file.stat().st_mode & 0o777) == (True, 0o600)
+    file.unlink()
+    monkeypatch.setenv("FORETHOUGHT_ENCRYPTION_KEY", "00" * 32)
+    talk("/help\r", "/exit\r", thread="t2")
+    assert not file.exists()

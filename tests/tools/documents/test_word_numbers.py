@@ -71,9 +71,9 @@ def test_a_list_that_is_not_defined_has_no_labels() -> None:
 STYLES = (
     f"<w:styles {NS}><w:style w:type='paragraph' w:styleId='berschrift1'><w:name w:val='heading 1'/><w:pPr>"
     "<w:numPr><w:numId w:val='1'/></w:numPr></w:pPr></w:style>"
-    "<w:style w:type='paragraph' w:styleId='Own'><w:name w:val='House rule'/><w:basedOn w:val='Base'/></w:style>"
-    "<w:style w:type='paragraph' w:styleId='Base'><w:name w:val='Base'/><w:pPr><w:outlineLvl w:val='1'/></w:pPr>"
-    "</w:style></w:styles>"
+    "<w:style w:type='paragraph' w:styleId='Own'><w:name w:val='Own'/><w:basedOn w:val='Base'/></w:style>"
+    "<w:style w:type='paragraph' w:styleId='Base'><w:name w:val='Base'/><w:pPr>"
+    "<w:outlineLvl w:val='1'/></w:pPr></w:style></w:styles>"
 )
 
 

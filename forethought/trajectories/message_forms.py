@@ -177,6 +177,7 @@ def _part(part: Json, role: str = "assistant", failure: Failure = "") -> Iterato
 
 def call_of(call: Json, otherwise: str = "") -> Json:
     """A call as {name, arguments}: OpenAI's `function`, LangChain's `args`, Anthropic's `input`, ..."""
+    call = mapping(call.get("tool_call")) or call
     inner = mapping(call.get("function")) or mapping(parsed(call.get("value"))) or call
     named = first(inner, "name", "tool_name", "toolName", "tool", "function")
     return {

@@ -131,6 +131,7 @@ def test_a_question_is_answered_by_the_next_message(server: DevServer) -> None:
     assert chat.say("the blue one").status == "answered"
     assert chat.view == [
         ("human", "Paint it."),
+        ("ai", "Which one?"),
         ("human", "the blue one"),
         ("ai", "ask_user"),
         ("tool", "the blue one"),

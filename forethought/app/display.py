@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.progress import Progress, TextColumn
 from rich.status import Status
 from rich.text import Text
@@ -47,6 +47,11 @@ class StreamDisplay(ABC):
         self.console = console
         self._status: Status | None = None
 
+    @property
+    def modes(self) -> list[str]:
+        """The parts of the graph's stream that are shown."""
+        return ["updates", "custom"]
+
     @contextmanager
     def live(self) -> Iterator[None]:
         """Show a spinner while the graph runs; nothing where there is no terminal."""
@@ -60,7 +65,7 @@ class StreamDisplay(ABC):
                 self._status = None
 
     def part(self, part: Json) -> None:
-        """Show one part of `astream(..., stream_mode=["updates", "custom"], version="v2")`."""
+        """Show one part of `astream(..., stream_mode=self.modes, version="v2")`."""
         if part["type"] == "custom":
             self.event(part["data"])
             return
@@ -76,10 +81,10 @@ class StreamDisplay(ABC):
             about = event.get("about") or f"step {event.get('step')}"
             self.busy(f"{one_line(event.get('role'), 20)}: {one_line(about, 60)}")
 
-    def busy(self, text: str) -> None:
+    def busy(self, text: str, below: RenderableType = "") -> None:
         """Write this beside the spinner."""
         if self._status:
-            self._status.update(Text(text))
+            self._status.update(Group(Text(text), below) if below else Text(text))
 
     @abstractmethod
     def updated(self, node: str, update: Json) -> None:
@@ -98,6 +103,28 @@ class RunDisplay(StreamDisplay):
         self._busy: dict[str, str] = {}
         self._shown: set[int] = set()
         self._version = 0
+        self._answer: tuple[str | None, str] = (None, "")
+        """Id and text of the message that is being written."""
+
+    @property
+    def modes(self) -> list[str]:
+        """See StreamDisplay. A model writes in pieces only where somebody watches."""
+        return [*super().modes, *(["messages"] if self.console.is_terminal else [])]
+
+    def part(self, part: Json) -> None:
+        """See StreamDisplay. Once the answer is whole, the result is printed in its place."""
+        if part["type"] != "messages":
+            super().part(part)
+            return
+        message = part["data"][0]
+        if message.type == "AIMessageChunk":
+            before = self._answer[1] if message.id == self._answer[0] else ""
+            self._answer = (message.id, before + str(message.text))
+            self._tell_busy()
+
+    def _tell_busy(self) -> None:
+        answer = self._answer[1]
+        self.busy("; ".join(self._busy.values()), view.Tail(view.Prose(answer)) if answer else "")
 
     def event(self, event: Json) -> None:
         """Show what begins, and a model call that failed."""
@@ -109,7 +136,9 @@ class RunDisplay(StreamDisplay):
                 self._busy[who] = f"{who}: {view.call(event.get('tool'), event.get('arguments'), 60)}"
             case "waiting" | "fallback":
                 self.console.print(view.model_event(event))
-        self.busy("; ".join(self._busy.values()))
+            case "withdrawn":
+                self._answer = (None, "")
+        self._tell_busy()
 
     def updated(self, node: str, update: Json) -> None:
         """Print what the node wrote, but for what was printed before.

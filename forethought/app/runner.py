@@ -79,7 +79,7 @@ class Session:
         return snapshot
 
     async def stream(
-        self, graph_input: Any, show: Callable[[Any], None], control: RunControl | None = None
+        self, graph_input: Any, display: StreamDisplay, control: RunControl | None = None
     ) -> None:
         """Run until the graph ends or waits, each step on disk before the next.
 
@@ -91,15 +91,15 @@ class Session:
             graph_input,
             {**self.config, "run_id": run_id},
             context=self.context,
-            stream_mode=["updates", "custom"],
+            stream_mode=display.modes,
             version="v2",
             durability="sync",
             control=control,
         )
-        # Where `show` fails, the graph is ended here: the loop's end would close the stream while it runs.
+        # Where the display fails, the graph is ended here: the loop's end would close a stream that runs.
         async with aclosing(cast("AsyncGenerator[Any]", parts)):
             async for part in parts:
-                show(part)
+                display.part(part)
 
 
 @asynccontextmanager
@@ -200,7 +200,7 @@ class Runner:
         while True:
             if not questions:
                 with display.live():
-                    self.finish(session.stream(graph_input, display.part, self.shutdown.control))
+                    self.finish(session.stream(graph_input, display, self.shutdown.control))
                 questions = self.run(session.snapshot()).interrupts
             if not questions or ask is None or not self.interactive:
                 return

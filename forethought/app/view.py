@@ -27,6 +27,8 @@ LONGEST_ARGUMENT = 10_000
 """Characters of an argument that a person is asked about, some hundred lines."""
 _SUBTASK_STYLES = {"finished": "green", "failed": "red", "blocked": "yellow"}
 _STATUS_STYLES = {"answered": "green", "failed": "red", "interrupted": "cyan"}
+_ROOM = 6
+"""Lines of the screen that are left to what is not the answer while it is written."""
 _MOVES = {"finish": "finished", "replan": "asks for a new plan", "none": "no usable proposal"}
 
 
@@ -262,6 +264,19 @@ class Prose:
         for segment in console.render(Markdown(text, hyperlinks=False), options):
             # An entity such as &#x202e; is a character only now.
             yield segment if segment.control else Segment(clean(segment.text), segment.style)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """As many of the last lines as the screen has room for."""
+
+    whole: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = console.render_lines(self.whole, options.update(height=None), pad=False)
+        for line in lines[-max(1, console.height - _ROOM) :]:
+            yield from line
+            yield Segment.line()
 
 
 def summary(result: Json) -> RenderableType:

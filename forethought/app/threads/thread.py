@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.command_flags import Flags
+from forethought.app.display import StreamDisplay
 from forethought.app.errors import CliError, input_errors
 from forethought.app.options import check_repeated, context_of, settings_from
 from forethought.app.runner import Session
@@ -39,11 +40,11 @@ class Thread(Session):
     exists: bool
 
     async def stream(
-        self, graph_input: Any, show: Callable[[Any], None], control: RunControl | None = None
+        self, graph_input: Any, display: StreamDisplay, control: RunControl | None = None
     ) -> None:
         """See Session."""
         with operation("invoke_agent", "forethought", gen_ai__agent__name="forethought"):
-            await super().stream(graph_input, show, control)
+            await super().stream(graph_input, display, control)
 
 
 @asynccontextmanager

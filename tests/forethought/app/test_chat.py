@@ -69,6 +69,17 @@ def test_a_conversation_keeps_its_thread_its_files_and_its_model(
     assert "> And 6 * 7?" in again.out
 
 
+def test_on_a_screen_the_model_is_made_to_stream_and_the_answer_is_rendered(
+    talk: Talk, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, server = scripted()
+    script.answer = "It is **42**."
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    said = talk("What is 40 + 2?\r", "/exit\r")
+    assert "\x1b[1m42\x1b[0m" in said.out
+    assert server.requests[-1].body["stream"]
+
+
 def test_a_turn_is_taken_back_and_the_first_one_leaves_an_empty_thread(
     cli: Cli, talk: Talk, scripted: Scripted
 ) -> None:

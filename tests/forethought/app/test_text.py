@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, AIMessageChunk
 
 from forethought.app import view
 from forethought.app.display import RunDisplay, make_console
@@ -119,6 +120,25 @@ def test_a_record_that_comes_twice_is_shown_once() -> None:
     assert stream.getvalue().count("Plan v1") == 1
     display.part({"type": "updates", "data": {"planner": {"plan": {**plan, "version": 2}}}})
     assert stream.getvalue().count("Plan v2") == 1, "a new plan may have the same subtasks"
+
+
+def test_the_answer_is_shown_while_it_is_written_and_not_once_it_is_withdrawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    console = make_console(io.StringIO())
+    display = RunDisplay(console)
+    assert display.modes == ["updates", "custom"], "nobody watches: no model is made to stream"
+    monkeypatch.setattr(type(console), "is_terminal", True)
+    assert display.modes == ["updates", "custom", "messages"]
+    below: list[Any] = []
+    monkeypatch.setattr(display, "busy", lambda text, shown="": below.append(shown))
+    for message in (
+        AIMessageChunk("**bo", id="1"), AIMessageChunk("ld**", id="1"), AIMessage("a call", id="2"),
+        AIMessageChunk("again", id="3"),
+    ):  # fmt: skip
+        display.part({"type": "messages", "data": (message, {})})
+    display.part({"type": "custom", "data": {"event": "withdrawn", "id": "3"}})
+    assert [each and each.whole.text for each in below] == ["**bo", "**bold**", "again", ""]
 
 
 def test_what_goes_wrong_on_the_way_is_shown() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
+
+from rich.console import Console
 
 from forethought.app import view
 from forethought.app.display import make_console
@@ -75,3 +78,31 @@ def printed(renderable: Any) -> str:
     with console.capture() as capture:
         console.print(renderable)
     return capture.get()
+
+
+def at_terminal(*shown: Any) -> str:
+    """As a terminal of 10 lines gets it."""
+    console = Console(file=io.StringIO(), force_terminal=True, width=40, height=10, markup=False)
+    for each in shown:
+        console.print(each)
+    return str(console.file.getvalue())  # type: ignore[attr-defined]
+
+
+def test_an_answer_in_markdown_is_rendered_on_a_terminal_and_left_as_it_is_elsewhere() -> None:
+    text = "**42** rooms\n\n- [one](http://a.example/x)"
+    assert text in printed(view.Prose(text))
+    rendered = at_terminal(view.Prose(text))
+    assert "\x1b[1m42\x1b[0m rooms" in rendered
+    assert "one (http://a.example/x)" in re.sub(r"\x1b\[[\d;]*m", "", rendered), "an address is in sight"
+
+
+def test_no_entity_of_markdown_brings_back_what_cleaning_takes_out() -> None:
+    rendered = at_terminal(view.Prose("a&#x202e;b&#27;[5mc&#x9b;d\x1b[5me `&#x200b;` [f](http://x/&#x202e;)"))
+    assert not re.search("[\u202e\u200b\x9b]", rendered)
+    assert "\x1b[5m" not in rendered
+
+
+def test_of_an_answer_that_is_written_the_end_is_seen() -> None:
+    lines = [f"line {number}" for number in range(30)]
+    rendered = at_terminal(view.Tail(view.Prose("\n\n".join(lines))))
+    assert ("line 29" in rendered, "line 20" in rendered, rendered.count("line")) == (True, False, 2)

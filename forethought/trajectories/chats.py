@@ -125,6 +125,16 @@ def _executor(entry: Json) -> Json:
     return {**entry, "messages": messages}
 
 
+def _agents_state(entry: Json) -> Json:
+    """A saved state of a run of OpenAI's Agents SDK: what was asked, and the items that came."""
+    asked = entry.get("original_input")
+    messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else items(asked)
+    return {
+        **entry,
+        "messages": [*messages, *(at(item, "raw_item") for item in items(entry["generated_items"]))],
+    }
+
+
 def _read_responses(value: object, name: str) -> list[Loaded]:
     """Responses of OpenAI's Responses API: those that follow one another are one run."""
     runs: list[list[Json]] = []
@@ -178,6 +188,7 @@ _ROWS = (
     ),
     Layout("swe_agent", "trajectory history info", adapt=_swe_agent, **_SWE_BENCH),
     Layout("mini_swe_agent", "info.exit_status messages", adapt=_mini_swe, **_SWE_BENCH),
+    Layout("openai_agents", "original_input generated_items", adapt=_agents_state, id="trace.id"),
     Layout("langchain_executor", "input intermediate_steps", adapt=_executor, task="input", answer="output"),
 )
 _RESPONSES = Layout("openai_responses", "output.0.type", ended="last.incomplete_details.reason", limits="max")

@@ -97,9 +97,10 @@ class Layout:
             tools=tools_of(parsed(self._found(entry, self.tools))),
             files=tuple(map(text, items(files) or mapping(files))) or tuple(chat.files),
             environment=words["environment"],
+            world=text(entry.get("world")),
             steps=tuple(chat.steps(task)),
             answer=words["answer"] or (chat.turns[-1].answer if chat.turns and self.answers else ""),
-            halted=bool(limit),
+            halted=bool(limit or entry.get("halted")),
             limit=limit,
             notes=(*failed, *silent, *map(text, items(entry.get("notes")))),
         )

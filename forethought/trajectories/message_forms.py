@@ -28,7 +28,7 @@ ROLES = {
 _SHARE_GPT = {"gpt": "assistant", "function_call": "assistant", "observation": "tool"}
 _THINKING = ("thinking", "reasoning", "redacted_thinking")
 _CLASS = re.compile(r"([A-Za-z]+)Message(?:Chunk)?")
-_ITEM = re.compile(r"message|reasoning|\w+_call(?:_output)?")
+_ITEM = re.compile(r"message|reasoning|\w+_(?:call|output)")
 _MEDIA = re.compile(r"image|audio|video|file|document|binary|media|screenshot")
 _CUT_OFF = ("length", "max_tokens", "max_output_tokens")
 
@@ -51,6 +51,13 @@ class Said:
     """Modules of AgentDebug, where its reader has told them apart."""
     joins: bool = False
     """Whether it is a part of one reply, together with the parts beside it."""
+
+    def add(self, part: Said) -> None:
+        """Take in a further part of the same reply."""
+        self.text = "\n".join(filter(None, (self.text, part.text)))
+        self.thought = "\n".join(filter(None, (self.thought, part.thought)))
+        self.calls += part.calls
+        self.failure = self.failure or part.failure
 
 
 def is_message(value: object) -> bool:
@@ -168,7 +175,11 @@ def _item(item: Json, kind: str) -> Iterator[Said]:
         yield Said("assistant", thought=thought.strip(), joins=True)
     elif kind.endswith("_output"):
         failed = item.get("status") in ("failed", "incomplete")
-        yield Said("tool", content(item.get("output")), failure="tool_execution_error" if failed else "")
+        yield Said(
+            "tool",
+            content(first(item, "output", "result", "tools")),
+            failure="tool_execution_error" if failed else "",
+        )
     else:
         made = {
             "name": kind.removesuffix("_call"),

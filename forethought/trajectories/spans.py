@@ -133,7 +133,7 @@ def _model(span: Span, chat: Conversation) -> None:
     chat.task = chat.task or _words(span.inputs, _TASK_KEYS)
     replied = messages_in(span.outputs) or ([span.outputs] if isinstance(span.outputs, str) else [])
     said = [{"role": "assistant", "content": each} if isinstance(each, str) else each for each in replied]
-    turns = conversation(said).turns or [Turn(said=_words(span.outputs, _ANSWER_KEYS))]
+    turns = conversation(said).turns or [Turn(text=_words(span.outputs, _ANSWER_KEYS))]
     chat.turns.append(turns[-1])
     if span.error:
         turns[-1].failure = "llm_limit"

@@ -6,6 +6,7 @@ A tasks file is JSON Lines of {id, task, files, expected | checker, reference}.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,15 +96,8 @@ def read_tasks(path: Path) -> list[CollectTask]:
 
 def existing_files(names: Sequence[str], path: Path, line: int) -> tuple[str, ...]:
     """The files that a line names, relative to the tasks file, as absolute paths. Raises FileError."""
-    paths = []
-    for name in names:
-        try:
-            file = (path.parent / name).resolve()
-            exists = file.is_file()
-        # A name that no file system takes; a loop of links, before Python 3.13.
-        except (OSError, RuntimeError, ValueError):
-            exists = False
-        if not exists:
+    paths = {name: os.path.abspath(path.parent / name) for name in names}
+    for name, file in paths.items():
+        if not os.path.isfile(file):
             raise FileError(f"{path}:{line}: the file {name!r} is not there (looked in {path.parent})")
-        paths.append(str(file))
-    return tuple(paths)
+    return tuple(paths.values())

@@ -1,7 +1,7 @@
 """Forethought: an agent that criticises its plan before it acts, re-plans, and learns from failures.
 
     from forethought import Context, build_agent
-    result = await build_agent().ainvoke({"task": "..."}, context=Context(model="openai:gpt-4.1"))
+    result = build_agent().invoke({"task": "..."}, context=Context(model="openai:gpt-4.1"))
 
 The public names are loaded when they are first used, so that `import forethought` costs nothing.
 """

@@ -12,9 +12,9 @@ PAGES = ("README.md",)
 
 
 def snippets() -> dict[str, str]:
-    """The blocks of Python by a module's name."""
+    """The blocks of Python by a module's name: the one that a first line says, or a number."""
     return {
-        f"{Path(page).stem.lower()}_{number}": block
+        named[1] if (named := re.match(r"# (\w+)\.py\n", block)) else f"{Path(page).stem}_{number}": block
         for page in PAGES
         for number, block in enumerate(re.findall(r"^```python\n(.*?)^```$", text(page), re.M | re.S))
     }

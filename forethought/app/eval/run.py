@@ -124,10 +124,10 @@ class EvalSession:
         """Tell what it will cost. Raises CliError when no run has come to a score to tell it from."""
         plan = self.run.plan
         left = {method.name: len(keys) for method, keys in self.open}
-        tries = {method.name: plan.budget.tries or method.tries for method in self.untrained}
+        tries = {method.name: plan.budget.tries or method.most_tries for method in self.untrained}
         for method in self.untrained:
             left[f"{method.name} in training"] = len(plan.training)
-            tries[f"{method.name} in training"] = plan.budget.tries or max(method.tries, TRIALS)
+            tries[f"{method.name} in training"] = plan.budget.tries or max(method.most_tries, TRIALS)
         try:
             self.estimate = expected(known, left, self.run.spent.usage, tries)
         except ValueError:

@@ -50,7 +50,7 @@ class Samule(Reflexion):
     name = "samule"
     about = "SAMULE: retries with a reflector that learned from training failures (Ge et al. 2025)"
     needs_training = True
-    tries = TRIES
+    most_tries = TRIES
 
     async def train(self, trials: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Reflections at all levels. Raises ModelError, and InfrastructureError when no sample could be
@@ -59,7 +59,7 @@ class Samule(Reflexion):
         attempts = _Attempts({trial.sample.id: trial for trial in trials}, asyncio.Semaphore(PARALLEL))
         graph = build_synthesizer(first.settings, InMemorySaver(), unlimited(first), attempts)
         config: RunnableConfig = {"configurable": {"thread_id": self.name}}
-        context = synthesis(first, trials=self.most_tries(first))
+        context = synthesis(first, trials=self.tries(first))
         payload: Any = {"tasks_file": [_task(trial).model_dump(mode="json") for trial in trials]}
         await graph.ainvoke(payload, config, context=context)
         values = dict((await graph.aget_state(config)).values)

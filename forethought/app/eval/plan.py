@@ -34,7 +34,7 @@ def plan_evaluation(options: EvalOptions) -> tuple[Settings, EvaluationPlan]:
     settings = settings_from(options)
     try:
         context = context_of(Context, options, settings)
-        benchmark = _imported(options.name)
+        benchmark = _imported(options)
         methods = check_methods([registry.method(name) for name in options.methods])
         _check_followed(methods)
         samples, training = _samples(options, benchmark, methods, settings)
@@ -84,11 +84,11 @@ def _budget(options: EvalOptions, benchmark: Benchmark, settings: Settings, ours
     return Budget(steps, min(tokens, settings.max_tokens or tokens), options.tries)
 
 
-def _imported(name: str) -> Benchmark:
+def _imported(options: EvalOptions) -> Benchmark:
     try:
-        return registry.benchmark(name)
+        return registry.benchmark(options.name, options.checkers or ())
     except ImportError as error:
-        raise CliError(f"benchmark {name}: {one_line(error, 500)}") from error
+        raise CliError(f"benchmark {options.name}: {one_line(error, 500)}") from error
 
 
 def _samples(

@@ -29,7 +29,14 @@ from forethought.nodes.support.intra_reflection import (
 )
 from forethought.nodes.support.lessons import open_book, recall
 from forethought.nodes.support.origins import thread_origin
-from forethought.nodes.support.plan_reply import handlers, plan_checker, plan_fields, plan_spec
+from forethought.nodes.support.plan_reply import (
+    answers_from,
+    handlers,
+    may_stand,
+    plan_checker,
+    plan_fields,
+    plan_spec,
+)
 from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_update
 from forethought.nodes.support.prompt_text import (
     Reader,
@@ -44,6 +51,7 @@ from forethought.nodes.support.situation import memory, situation
 from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
+from forethought.prompts.replies import SignVerdict
 from forethought.state.agent import AgentState, FileRef, Plan, Progress
 from forethought.state.context import Context, UnknownSetting
 from forethought.state.draft import Draft
@@ -88,8 +96,9 @@ def _taken(
     update["usage"] = {**update.get("usage", {}), **booked}
     if revised.best is None:
         return {**update, **_without_plan(state, update, revised, turn.context)}
-    if revised.best.answer and not revised.best.subtasks:
-        return {**update, **_answered(revised.best, state, update, turn)}
+    best = revised.best
+    if best.answer and not best.subtasks and may_stand(best.signs, state, turn.context):
+        return {**update, **_answered(best, state, update, turn)}
     plan = new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
     if again and open_subtasks(plan) != open_subtasks(state.get("plan", {})):
@@ -148,8 +157,9 @@ def _count_planning(state: AgentState) -> Progress:
 
 def _may_stand(reply: Mapping[str, Any], state: AgentState, context: Context) -> bool:
     """Whether the answer in a planner's reply, so far as it has come, will be the task's."""
-    asked = plan_fields(state, context)
-    return "answer" in asked and "defects" not in asked and reply.get("subtasks") == []
+    if reply.get("subtasks") != [] or "defects" in plan_fields(state, context):
+        return False
+    return may_stand(map(SignVerdict.model_validate, reply.get("signs") or ()), state, context)
 
 
 async def scored_plan(state: AgentState, turn: Turn, listener: Listener | None = None) -> Revised[PlanReply]:
@@ -250,6 +260,7 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
     return prompt_messages(
         "planner",
         asked=plan_fields(state, context),
+        answers_from=answers_from(state, context),
         threshold=context.plan_threshold,
         paper=context.effort == "paper",
         calls=bool(callable_tools(state, services, context)),

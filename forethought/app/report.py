@@ -18,6 +18,8 @@ _EXIT_CODES = {
     "budget_exhausted": NOT_PASSED,
     "interrupted": WAITS,
 }
+_FOR_CHATS = ("action_requests", "review_configs")
+"""What a question says once more in LangChain's form."""
 _ERROR = re.compile(r"""\w+\((['"])(.*)\1,?\)""", re.DOTALL)
 """The repr of an exception that was given one text."""
 
@@ -102,7 +104,8 @@ def waiting(interrupt: Interrupt[Any]) -> Json:
     payload = interrupt.value
     if not isinstance(payload, Mapping):
         payload = {"kind": "question", "question": str(payload)}
-    return {**payload, "id": interrupt.id, "name": payload.get("id", "")}
+    own = {name: value for name, value in payload.items() if name not in _FOR_CHATS}
+    return {**own, "id": interrupt.id, "name": payload.get("id", "")}
 
 
 def with_like(replies: Mapping[str, Json], questions: Sequence[Mapping[str, Any]]) -> dict[str, Json]:

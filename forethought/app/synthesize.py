@@ -226,15 +226,9 @@ def _write_records(out: Path, settings: Settings, values: Json) -> None:
     from forethought.json_files import write_records
     from forethought.tools.files import FileStore
     from forethought.training.from_synthesis import reflection_records
-    from forethought.trajectories.types import Trajectory
 
-    store = FileStore.of(settings)
-    trajectories = {
-        key: Trajectory.model_validate_json(store.get(values["trials"][key]["stored"]))
-        for key in values["merged"]
-    }
     try:
-        write_records(out, reflection_records(values, trajectories))
+        write_records(out, reflection_records(values, FileStore.of(settings)))
     except OSError as error:
         reason = f"{out} cannot be written ({error.strerror or error})"
         raise CliError(f"{reason}; the reflections are kept: run the same command again") from error

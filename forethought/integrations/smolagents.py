@@ -24,8 +24,9 @@ from forethought.integrations.work import (
     written_plan,
 )
 from forethought.integrations.worker_steps import Json, WorkerCall
+from forethought.models.errors import describe
 from forethought.models.methods import in_prompt
-from forethought.models.types import ModelReply, ModelRequest
+from forethought.models.types import ModelReply, ModelRequest, TransportError
 from forethought.nodes.replan_trigger import replan_due
 from forethought.settings import Settings
 from forethought.tools.base import Tool
@@ -45,7 +46,10 @@ class _Transport:
             {"role": message.role, "content": [{"type": "text", "text": message.text}]}
             for message in in_prompt(request)
         ]
-        said = self.model.generate(messages)
+        try:
+            said = self.model.generate(messages)
+        except Exception as error:
+            raise TransportError(f"the agent's model: {describe(error)}") from error
         used = said.token_usage or TokenUsage(0, 0)
         return ModelReply(
             text=said.content or "",

@@ -24,14 +24,14 @@ from forethought.integrations.worker_steps import Json, WorkerCall, steps_of
 from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.models.allowance import total
 from forethought.models.ask import Models
-from forethought.models.types import Message, Transport, Usage, reply_spec
+from forethought.models.types import ConfigurationError, Message, Transport, Usage, reply_spec
 from forethought.nodes.planner import new_plan, scored_plan
 from forethought.nodes.prospective_reflector import Reflection
 from forethought.nodes.replan_trigger import replan_due
 from forethought.nodes.support.answer_reply import unmet_text
 from forethought.nodes.support.budget import allowance, exhausted
 from forethought.nodes.support.prompt_text import Reader, step_items
-from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.situation import situation
 from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import AnswerCheck
@@ -235,6 +235,17 @@ def worker_context(**switches: Any) -> Context:
     return Context(**{**own, **switches})
 
 
+class WorkerTurn(Turn):
+    """A turn in which a model that fails is no end of the worker's task: it goes on without."""
+
+    async def ask(self, *question: Any, **options: Any) -> AskResult[Any]:
+        """As in `Turn`; raises ConfigurationError and ReplayError only."""
+        result = await super().ask(*question, **{**options, "lenient": True})
+        if isinstance(result.error, ConfigurationError):
+            raise result.error
+        return result
+
+
 def turn_of(
     transport: Transport | None,
     tools: Mapping[str, Tool],
@@ -245,7 +256,7 @@ def turn_of(
     """The turn in which a worker's plans are made. `transport`: to its model; None: to the providers."""
     models, store = Models(settings, transport), FileStore(Path())
     services = Services(settings, dict(tools), models, store, one_worker=True)
-    return Turn(services, bounded(context, settings), runtime or Runtime())
+    return WorkerTurn(services, bounded(context, settings), runtime or Runtime())
 
 
 def outlined(name: str, description: str, schema: Json) -> Tool:

@@ -8,10 +8,11 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
+from forethought.models.errors import describe
 from forethought.models.methods import in_prompt, langchain_messages
 from forethought.models.provider_reply import model_reply
 from forethought.models.providers import KEYS
-from forethought.models.types import ModelReply, ModelRequest
+from forethought.models.types import ModelReply, ModelRequest, TransportError
 from forethought.settings import MODEL_NAME
 
 
@@ -26,12 +27,15 @@ class ChatTransport:
     """A RunnableConfig: tags and metadata of the calls."""
 
     async def send(self, request: ModelRequest) -> ModelReply:
-        """The model's reply. Raises what its package raises."""
+        """The model's reply. Raises TransportError."""
         messages = langchain_messages(in_prompt(request))
-        if self.blocking:
-            raw: Any = self.chat.invoke(messages, self.config)
-        else:
-            raw = await self.chat.ainvoke(messages, self.config)
+        try:
+            if self.blocking:
+                raw: Any = self.chat.invoke(messages, self.config)
+            else:
+                raw = await self.chat.ainvoke(messages, self.config)
+        except Exception as error:
+            raise TransportError(f"model {request.model}: {describe(error)}") from error
         provider, _, name = request.model.partition(":")
         return model_reply(raw, request, provider, name, None)
 

@@ -63,7 +63,7 @@ class _Run:
             failure=failure,
         )
         self.steps.append(step)
-        self.usage, self.reply = total(self.usage, act.usage), reply
+        self.usage, self.reply = total(self.usage, act.usage, reply.usage), reply
         self.status = "failed" if failure else "done" if reply.done else ""
 
     def answer(self) -> str:
@@ -89,10 +89,6 @@ class EnvironmentRollouts:
     """What a finished run is worth, where not the environment's reward says so."""
     _attempts: int = 0
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    def with_policy(self, policy: Policy) -> EnvironmentRollouts:
-        """The same with another policy, as a baseline needs."""
-        return replace(self, policy=policy)
 
     async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Continuation:
         """Replay up to `step`, and let the policy run on from there. A plan is made anew in every step, so
@@ -129,7 +125,7 @@ class EnvironmentRollouts:
             self._attempts += 1
             started = time.monotonic()
             replay: Replay = await replay_prefix(self.environment, prefix)
-            run = _Run(list(prefix), replay.reply, status="done" if replay.reply.done else "")
+            run = _Run(list(prefix), replay.reply, replay.usage, "done" if replay.reply.done else "")
             if first is not None and not run.status:
                 await self._carry_out(run, first)
             while not run.status:
@@ -183,9 +179,10 @@ async def replay_prefix(environment: Environment, prefix: Sequence[TrajectorySte
     """`environment` reset and brought to where `prefix` ends; what came out differently is said, and the rest
     of the prefix is carried out all the same. Raises RolloutError when the environment breaks."""
     reply = await _guarded(environment, environment.reset, "when it was reset")
-    diverged = ""
+    diverged, usage = "", reply.usage
     for step in prefix:
         reply = await take_step(environment, step.action)
+        usage = total(usage, reply.usage)
         if not diverged and one_line(reply.observation) != one_line(step.observation):
             diverged = (
                 f"at step {step.number} the replay saw {one_line(reply.observation, _SHOWN)!r} "
@@ -194,7 +191,7 @@ async def replay_prefix(environment: Environment, prefix: Sequence[TrajectorySte
         if reply.done and step is not prefix[-1]:
             diverged = diverged or f"the replay ended at step {step.number}, before the prefix did"
             break
-    return Replay(reply, diverged)
+    return Replay(reply, diverged, usage)
 
 
 async def take_step(environment: Environment, action: str) -> EnvironmentReply:

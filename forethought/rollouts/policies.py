@@ -44,7 +44,7 @@ class ModelPolicy:
             "debug_policy",
             task=task,
             guidance=list(guidance),
-            steps=steps_shown(steps, self.max_observation),
+            steps=steps_shown(_seen_below(steps), self.max_observation),
             earlier=max(len(steps) - WHOLE_STEPS, 0),
             now=now.observation,
             admissible=list(now.admissible),
@@ -76,6 +76,12 @@ def steps_shown(
         {"number": step.number, "text": head(step) if at < earlier else step_text(step, max_observation)}
         for at, step in enumerate(steps)
     ]
+
+
+def _seen_below(steps: Sequence[TrajectoryStep]) -> list[TrajectoryStep]:
+    """The steps of a prompt that shows last, and whole, what the last one brought about."""
+    below = [step.model_copy(update={"observation": "(what you see now)"}) for step in steps[-1:]]
+    return [*steps[:-1], *below]
 
 
 def not_possible(actions: Sequence[str], admissible: Sequence[str]) -> str | None:
@@ -157,7 +163,7 @@ class TreePolicy:
         self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, path: Path
     ) -> tuple[dict[str, float], Usage]:
         """Candidates for the next action and their values."""
-        shown = steps_shown(steps, self.max_observation)
+        shown = steps_shown(_seen_below(steps), self.max_observation)
         seen = {"task": task, "steps": shown, "now": now.observation}
         possible, tried = list(now.admissible), self._tried.get(path, [])
         proposed = await self.models.ask(

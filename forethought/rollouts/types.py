@@ -93,6 +93,8 @@ class EnvironmentReply:
     """Actions that are possible now; empty where any text is."""
     reward: float = 0.0
     done: bool = False
+    usage: Usage = field(default_factory=no_usage)
+    """What the models behind it cost, such as one that plays a user."""
 
 
 class Environment(Protocol):
@@ -118,6 +120,7 @@ class Replay:
     reply: EnvironmentReply
     diverged: str = ""
     """The first step whose observation differed, and how ('' if none did)."""
+    usage: Usage = field(default_factory=no_usage)
 
 
 @dataclass(frozen=True)

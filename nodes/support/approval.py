@@ -17,6 +17,7 @@ from langgraph.types import interrupt
 
 from forethought.nodes.support.addresses import addresses_in
 from forethought.nodes.support.coverage import Given, likeness, opened, uncovered, what_is_given
+from forethought.nodes.support.inbox import reply_of, with_request
 from forethought.nodes.support.origins import influence
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Context
@@ -126,7 +127,8 @@ def ask_until(payload: Json, read: Callable[[Any], T | str]) -> T:
     There must be no effect before this: the node runs again on resume."""
     problem = ""
     while True:
-        result = read(interrupt({**payload, "problem": problem}))
+        reply = interrupt(with_request({**payload, "problem": problem}))
+        result = read(reply_of(reply, payload))
         if not isinstance(result, str):
             return result
         problem = result
@@ -135,7 +137,8 @@ def ask_until(payload: Json, read: Callable[[Any], T | str]) -> T:
 def ask_person(subtask: str, n: int, question: str, choices: list[str]) -> str:
     """The person's answer. There must be no effect before this: see `ask_until`."""
     asked = {"question": question, "choices": choices}
-    reply = interrupt({"kind": "question", "id": f"question-{n}", "n": n, "subtask": subtask, **asked})
+    payload: Json = {"kind": "question", "id": f"question-{n}", "n": n, "subtask": subtask, **asked}
+    reply = reply_of(interrupt(with_request(payload)), payload)
     if isinstance(reply, dict):
         value = reply.get("value")
         return str(value if value is not None else reply.get("reason") or reply.get("decision") or "")

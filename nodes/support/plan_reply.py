@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Literal
 
 from forethought.models.types import ReplySpec, reply_spec, without
 from forethought.nodes.support.effort import all_seen
 from forethought.nodes.support.intra_reflection import unscored_spec
 from forethought.nodes.support.plans import plan_problem
 from forethought.nodes.support.prompt_text import trajectory
-from forethought.nodes.support.sign_verdicts import number, signs_text, unheeded
+from forethought.nodes.support.sign_verdicts import dismissed, number, signs_text, unheeded
 from forethought.prompts.planned_calls import with_calls
-from forethought.prompts.replies import Plan
+from forethought.prompts.replies import Plan, SignVerdict
 from forethought.state.agent import AgentState
 from forethought.state.context import Context
 from forethought.tools.base import Tool
@@ -27,7 +28,7 @@ def plan_fields(state: AgentState, context: Context) -> set[str]:
         asked = {"known", "open", "discard"}
     else:
         asked = {"signs"} if signs_text(state) else {"known"}
-        asked |= {"answer"} if _may_answer(state, context) else set()
+        asked |= {"answer"} if answers_from(state, context) else set()
     if context.wants("plan_intra"):
         asked |= {"known", "open", "defects"}
     if state.get("results"):
@@ -35,13 +36,32 @@ def plan_fields(state: AgentState, context: Context) -> set[str]:
     return asked | {"subtasks"}
 
 
-def _may_answer(state: AgentState, context: Context) -> bool:
-    """Whether the planner may answer itself: on the first plan of a task, unless a file has signs or was not
-    seen whole, the answer is scored or the person's reply to it foreseen."""
+def answers_from(state: AgentState, context: Context) -> Literal["", "all", "earlier"]:
+    """What the planner may answer from itself: all that it sees, the earlier answers, or nothing ('').
+
+    On the first plan of a task only, and never where the answer is scored or the person's reply to it
+    foreseen. A file that has signs or was not seen whole is left to the writer, who checks the answer against
+    it; earlier answers were checked.
+    """
     is_first = not state.get("plan") and not trajectory(state) and state["progress"]["round"] == 1
-    is_plain = all(sign["origin"] == "user" for sign in state.get("look", {}).get("signs", ()))
-    is_plain = is_plain and (not state.get("files") or all_seen(state))
-    return is_first and is_plain and not context.foresees_user and not context.wants("answer_intra")
+    if not is_first or context.effort == "paper" or context.foresees_user or context.wants("answer_intra"):
+        return ""
+    if not _signs_of_files(state) and (not state.get("files") or all_seen(state)):
+        return "all"
+    return "earlier" if state["progress"].get("earlier") else ""
+
+
+def may_stand(verdicts: Iterable[SignVerdict], state: AgentState, context: Context) -> bool:
+    """Whether an answer in place of a plan is the task's: from earlier answers, only where its author says of
+    each sign of a file that it does not bear on this task."""
+    left = answers_from(state, context)
+    return left == "all" or (left == "earlier" and {*dismissed(verdicts)} >= _signs_of_files(state))
+
+
+def _signs_of_files(state: AgentState) -> set[str]:
+    """The numbers of the signs that are not conditions of the task."""
+    signs = state.get("look", {}).get("signs", ())
+    return {f"S{number}" for number, sign in enumerate(signs, 1) if sign["origin"] != "user"}
 
 
 def plan_spec(state: AgentState, context: Context, calls: dict[str, Tool]) -> ReplySpec[Plan]:

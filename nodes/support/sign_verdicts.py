@@ -48,6 +48,11 @@ def unheeded(verdicts: Iterable[SignVerdict], state: AgentState, ids: Collection
     ]
 
 
+def dismissed(verdicts: Iterable[SignVerdict]) -> list[str]:
+    """The numbers of the signs that by these verdicts do not bear on the task."""
+    return [number(verdict) for verdict in verdicts if _NO.match(verdict.bears)]
+
+
 def recorded(verdicts: Sequence[SignVerdict], state: AgentState, ids: Collection[str]) -> list[Json]:
     """The verdicts of a plan's author for the state; `handled_by` is empty where it names none of `ids`."""
     left = unheeded(verdicts, state, ids)

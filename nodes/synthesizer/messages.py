@@ -34,17 +34,19 @@ Tried = tuple[TrialRecord, Trajectory]
 
 
 def reflect_messages(
-    task: TaskRecord, tried: Tried, references: Sequence[str], context: SynthesizerContext
+    task: TaskRecord, tried: Tried, references: Sequence[str], before: str, context: SynthesizerContext
 ) -> list[Message]:
-    """Micro level: one failed trial against the reference (figure 3)."""
+    """Micro level: one failed trial against the reference (figure 3). `before` is the reflection that the
+    trial was guided by."""
     trial, trajectory = tried
     return prompt_messages(
         "synthesize_reflect",
         task=task_text(task["task"]),
         background="\n\n".join(dict.fromkeys(filter(None, (trial["background"], world_text(trajectory))))),
         trial=_shown([tried], context)[0],
-        answer=cut(trajectory.answer, context.max_observation_chars) or "(none)",
+        answer=cut(trajectory.answer, context.max_observation_chars),
         references=[task_text(text) for text in references],
+        before=before,
     )
 
 

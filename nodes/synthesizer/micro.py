@@ -80,16 +80,17 @@ async def reflect_trial(
 ) -> dict[str, Any]:
     """The reflection on one failed trial; where no usable one came, why. Raises the other ModelErrors."""
     key = job["key"]
-    state: SynthesizerState = services.read("tasks", "trials", "references")
+    state: SynthesizerState = services.read("tasks", "trials", "references", "reflections")
     trial = state["trials"][key]
     task, references = state["tasks"][trial["task"]], state["references"].get(trial["task"], [])
+    before = state.get("reflections", {}).get(f"{trial['task']}.{trial['number'] - 1}", "")
     trajectory = await services.load(trial["stored"])
     secret = References(tuple(references), task["task"], whole_text(trajectory))
     reply, update = await services.ask(
         runtime,
         job,
         "trial_reflection",
-        reflect_messages(task, (trial, trajectory), references, services.context(runtime)),
+        reflect_messages(task, (trial, trajectory), references, before, services.context(runtime)),
         TrialReflection,
         lambda reply: secret.problem(reply.reflection),
     )

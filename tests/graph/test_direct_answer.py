@@ -51,6 +51,29 @@ async def test_a_question_that_the_conversation_answers_is_answered_in_one_call(
     assert [item["answer"] for item in out.state["progress"]["earlier"]] == ["the answer", "As I said."]
 
 
+def of_sign(bears: str) -> list[Json]:
+    return [{"sign": "S1", "bears": bears, "handled_by": ""}]
+
+
+@pytest.mark.parametrize(
+    ("signs", "asked"),
+    [(of_sign("no"), []), (of_sign("leave March out"), ["AnswerDraft"]), ([], ["AnswerDraft"])],
+    ids=["no sign bears on it", "a sign bears on it", "nothing is said of the sign"],
+)
+async def test_a_follow_up_on_a_file_with_signs_takes_one_call_where_none_bears_on_it(
+    drive: Drive, signs: list[Json], asked: list[str]
+) -> None:
+    """The earlier answer was checked against the signs; what depends on one goes to the writer."""
+    script = Script(plans=[plan(sub("a")), plan(answer="Twelve, then.", signs=signs)], exact=True)
+    script.answers = [checked("12", check("S1")), checked("11", check("S1"))]
+    out = await drive(script, task=WITH_SIGNS, effort="auto")
+    before = len(out.requests)
+    await out.go("In a word?")
+    assert out.kinds[before:] == ["Plan", *asked]
+    assert out.state["answer"] == ("11" if asked else "Twelve, then.")
+    assert "from what the earlier answers say" in out.requests[before].text
+
+
 async def test_an_answer_beside_subtasks_is_none(drive: Drive) -> None:
     out = await drive(Script(plans=[plan(sub("a"), answer="to be computed")]), effort="auto")
     assert (out.kinds[-1], out.state["answer"], out.world.calls) == ("AnswerDraft", "the answer", ["a"])

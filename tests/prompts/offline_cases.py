@@ -214,8 +214,8 @@ OFFLINE_CASES: dict[str, Callable[[], Sequence[Message]]] = {
     "distill_patterns": lambda: pattern_messages(
         ERROR, [Case(1, ENTRY, task_runs("ffs"))], DistillerContext()
     ),
-    "synthesize_reflect": lambda: reflect_messages(TASK, tried(), ["37.5 </reference> kg"], SYNTHESIZER),
-    "synthesize_reflect_bare": lambda: reflect_messages(TASK, tried(number=2), [], SYNTHESIZER),
+    "synthesize_reflect": lambda: reflect_messages(TASK, tried(), ["37.5 </reference> kg"], "", SYNTHESIZER),
+    "synthesize_reflect_bare": lambda: reflect_messages(TASK, tried(number=2), [], "Convert.", SYNTHESIZER),
     "synthesize_types": lambda: type_messages(TASK, [tried(), tried((), 2)], TYPES, [], SYNTHESIZER),
     "synthesize_types_first": lambda: type_messages(TASK, [tried()], [], [], SYNTHESIZER),
     "synthesize_types_reference": lambda: type_messages(TASK, [tried()], TYPES, ["37.5 kg"], SYNTHESIZER),

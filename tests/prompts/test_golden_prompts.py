@@ -46,6 +46,13 @@ ERRORS = tuple(
 )
 
 
+def follow_up() -> AgentState:
+    """A second task, on a file with signs."""
+    earlier = [{"task": "Which team spent most?", "answer": "Team A", "status": "answered"}]
+    progress = {**early()["progress"], "earlier": earlier}
+    return {**early(), "plan": {}, "look": look(), "progress": progress}  # type: ignore[typeddict-item]
+
+
 def planner(state: AgentState, **switches: Any) -> Render:
     return lambda services: planner_messages(state, services, Context(**{"effort": "paper", **switches}))
 
@@ -147,6 +154,7 @@ CASES: dict[str, Render] = {
     "planner_first": planner({**early(), "plan": {}}),
     "planner_calls": planner({**early(), "plan": {}}, effort="auto"),
     "planner_signs": planner({**late(), "look": look()}, effort="auto"),
+    "planner_follow_up": planner(follow_up(), effort="auto"),
     "planner_new_round": planner(fresh_round(), answer_format="a number only"),
     "planner_no_intra": planner(late(), plan_intra=False),
     "planner_no_long_term_memory": planner(late(), long_term_memory=False),

@@ -69,6 +69,7 @@ class Bench:
             "answer_format": sample.answer_format,
             "files": files_text(self.files),
             "earlier": sample.earlier,
+            "world": self.tools.episode is not None,
             **values,
         }
         system, user = render(template, **shown)

@@ -100,7 +100,7 @@ async def _ask(state: State, candidates: list[Try], bench: Bench) -> int:
         return None if reply.choice in numbers else f"there is no try {reply.choice}; tries are {numbers}"
 
     tries = [{"number": number, "text": try_text(state, number, TRY_CHARS)} for number in numbers]
-    shown = {"task": state["task"], "tries": tries, "world": bench.tools.episode is not None}
+    shown = {"task": state["task"], "tries": tries}
     try:
         reply = await bench.ask("select", reply_spec(Selection), check, **shown)
     except (BudgetSpent, ReplyError):

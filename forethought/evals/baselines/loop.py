@@ -155,7 +155,6 @@ async def _closing_answer(state: State, bench: Bench) -> str:
             reply_spec(ClosingAnswer),
             task=state["task"],
             plan=plan_text(state) if plan.get("versions") else "",
-            world=bench.tools.episode is not None,
             **shown(moves_of(state)),
         )
     except (BudgetSpent, ReplyError):
@@ -178,7 +177,6 @@ def _view(state: State, bench: Bench) -> dict[str, Any]:
         "calls": bool(bench.offered),
         "thoughts": not notes.get("act_only"),
         "planned": bool(steps),
-        "world": bench.tools.episode is not None,
         "tools": describe(bench.offered),
         "task": state["task"],
         **{name: notes.get(name, []) for name in names},

@@ -89,7 +89,6 @@ def _checker(first: bool) -> Callable[[StepPlan], str | None]:
 
 def _view(state: State, now: Planned, bench: Bench) -> dict[str, Any]:
     return {
-        "world": bench.tools.episode is not None,
         "tools": describe(bench.offered),
         "task": state["task"],
         "done": now["done"],

@@ -98,7 +98,6 @@ async def _self_judged(state: State, bench: Bench) -> tuple[bool, str]:
             reply_spec(SelfJudgement),
             task=state["task"],
             answer=last["answer"],
-            world=bench.tools.episode is not None,
             **shown(moves_of(state)),
         )
     except (BudgetSpent, ReplyError):

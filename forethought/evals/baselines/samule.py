@@ -67,7 +67,7 @@ class Samule(Reflexion):
         tried, problems = values.get("trials", {}), list(values.get("problems", {}).values())
         if not tried:
             raise InfrastructureError(next(iter(problems), "no training sample could be tried"))
-        records = await asyncio.to_thread(_records, first, values)
+        records = await asyncio.to_thread(reflection_records, values, FileStore.of(first.settings))
         return {
             "errors": learned_errors(values),
             "taxonomy": [{key: error[key] for key in ("name", "definition")} for error in values["taxonomy"]],
@@ -159,13 +159,3 @@ def _task(trial: TrialContext) -> CollectTask:
     sample = trial.sample
     reference = "\n\n".join(trial.references)
     return CollectTask(id=sample.id, task=sample.task, checker=_BY_BENCHMARK, reference=reference)
-
-
-def _records(trial: TrialContext, values: Mapping[str, Any]) -> Any:
-    """The records of the merged reflections. Reads the disk."""
-    store = FileStore.of(trial.settings)
-    trajectories = {
-        key: Trajectory.model_validate_json(store.get(values["trials"][key]["stored"]))
-        for key in values.get("merged", {})
-    }
-    return reflection_records(values, trajectories)

@@ -81,7 +81,6 @@ async def feedback(state: State, *, bench: Bench, drafts: int | None) -> dict[st
             task=state["task"],
             feedback=given,
             answer=answer,
-            world=bench.tools.episode is not None,
             **shown(moves_of(state)),
         )
     except (BudgetSpent, ReplyError):

@@ -10,7 +10,7 @@ from forethought.evals.actions import call_text
 from forethought.evals.baselines.bench import Bench
 from forethought.evals.baselines.state import Move, State, moves_of
 from forethought.evals.toolset import ACT
-from forethought.trajectories.types import Trajectory, TrajectoryStep
+from forethought.trajectories.types import Tool, Trajectory, TrajectoryStep
 
 TRANSCRIPT_CHARS = 240_000
 """Of all moves; earlier ones are left out beyond it."""
@@ -77,7 +77,10 @@ def trajectory(state: State, bench: Bench, number: int) -> Trajectory:
         id=bench.trial.thread,
         task=state["task"],
         environment=episode.name if episode else "",
-        world=f"Tools that it had: {', '.join(bench.tools)}." if bench.tools else "",
+        tools=tuple(
+            Tool(name=name, description=tool.description, parameters=tool.arguments.model_json_schema())
+            for name, tool in bench.offered.items()
+        ),
         files=tuple(file.name for file in bench.trial.sample.files),
         source="forethought-baseline",
         steps=tuple(steps),

@@ -22,6 +22,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from forethought.integrations.langchain import ProspectiveReflection
+from forethought.models.types import ConfigurationError
 from tests.support.hasty_clerk import TASK, HastyClerk, fee, price
 
 SOUND = {"errors": [], "subtasks": []}
@@ -148,6 +149,20 @@ def test_without_a_valid_plan_the_agent_goes_on() -> None:
     assert state["messages"][-1].text == "It costs 40 euros."
     assert "no JSON object" in state["prospective_reflection"]["problem"]
     assert model.counts["planner"] == 3, "two repairs, once a task"
+
+
+@pytest.mark.parametrize(("role", "answer"), [("planner", 40), ("reflector", 43), ("checker", 43)])
+def test_a_model_that_fails_to_help_does_not_end_the_task(role: str, answer: int) -> None:
+    state = agent_of(HastyClerk(down=[role]), ProspectiveReflection()).invoke(asked())
+    assert state["messages"][-1].text == f"It costs {answer} euros."
+    told = state["prospective_reflection"]
+    problem = told["reviews"][0]["skipped"] if role == "reflector" else told["problem"]
+    assert "the model is overloaded" in problem
+
+
+def test_what_cannot_be_asked_at_all_is_told_at_once() -> None:
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
+        agent_of(HastyClerk(), ProspectiveReflection("openai:gpt-4.1")).invoke(asked())
 
 
 def test_each_task_of_a_conversation_has_a_plan_that_knows_the_earlier_ones() -> None:

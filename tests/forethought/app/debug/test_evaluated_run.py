@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from forethought.evals.actions import call_text
 from tests.forethought.app.conftest import Cli, Serve
 from tests.forethought.app.debug_script import GUIDANCE, DebugScript
+from tests.support import tiny_checkouts
 from tests.support.model_server import SeenRequest
 
 GOOD = "click[b07xyz1234]"
@@ -47,5 +51,41 @@ def test_a_run_of_an_evaluation_is_made_again_in_its_episode_by_the_actor_model(
     shown = cli("show", run["thread_id"], "--json").json
     (branch,) = shown["branches"]
     assert (branch["kept"], branch["diverged"], branch["reward"], branch["answer"]) == (1, "", 0.0, "bought")
+    assert run["usage"]["calls"] == len(server.requests) - before
     elsewhere = cli("debug", "o/trajectories", "--failed", "--rerun", "--environment", ".", "--json")
     assert "no run.json in it" in elsewhere.err
+
+
+class Librarian(Shopper):
+    """Says nothing at a service desk; a customer answers in a re-run."""
+
+    def reactmove(self, seen: SeenRequest) -> Any:
+        """The end at once."""
+        return {"thought": "Enough.", "action": "finish", "answer": "Good-bye."}
+
+    def customerreply(self, seen: SeenRequest) -> Any:
+        """What the customer says."""
+        return {"thought": "", "state": "continues", "message": "Emma, please."}
+
+    def modularstep(self, seen: SeenRequest) -> Any:
+        """A word to the customer, and the end."""
+        asked = "Which book?" in seen.last
+        action = "answer: bye" if asked else call_text("respond", {"message": "Which book?"})
+        return {"action": action}
+
+
+def test_what_the_customer_of_a_re_run_costs_is_in_the_debuggings_usage(
+    cli: Cli, served: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_EVALS_DIR", str(tmp_path / "data"))
+    tiny_checkouts.tau_bench(tmp_path / "data" / "tau-bench")
+    server = served(Librarian(critical_step=1, evidence="Good-bye.", cascade=False))
+    chosen = ("--option", "domain=retail", "--sample", "retail-test-0", "--out", "o", "--yes")
+    made = cli("eval", "run", "tau-bench", "--method", "react", *chosen)
+    assert made.code == 0, made.err
+    before = len(server.requests)
+    again = ("--rerun", "--environment", "o", "--max-reruns", "1")
+    done = cli("debug", "o/trajectories", "--failed", *again, "--json")
+    (run,) = done.json["runs"]
+    assert server.names[before:].count("CustomerReply") == 3
+    assert run["usage"]["calls"] == len(server.requests) - before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,57 +14,12 @@ from forethought.evals.environments.small_shop.goods import catalogue
 from forethought.trajectories.read import read_trajectories
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.eval.conftest import lines
-from tests.support import tiny_checkouts
+from tests.forethought.app.eval.scripts import GUIDANCE, Shopper, ways
 from tests.support.model_server import Answer, SeenRequest
 
 Json = dict[str, Any]
 ERRAND = catalogue()[1][9]
-GUIDANCE = "Choose every option that is asked for before you buy."
-HASTY = [f"search[{ERRAND.instruction}]", f"click[{ERRAND.wanted.lower()}]", "click[buy now]"]
-CAREFUL = [*HASTY[:2], *(f"click[{value}]" for value in ERRAND.options), "click[buy now]"]
-
-
-class Shopper:
-    """Buys without a look at the options, unless `heeds` stands in its prompt."""
-
-    def __init__(self, heeds: str = GUIDANCE) -> None:
-        self.heeds = heeds
-        self.asked: Counter[str] = Counter()
-
-    def __call__(self, seen: SeenRequest) -> Answer:
-        kind, user = seen.reply_name, seen.messages[1][1]
-        self.asked[kind] += 1
-        return getattr(self, f"_{kind}")(user)  # type: ignore[no-any-return]
-
-    def _ModularStep(self, user: str) -> Json:
-        way = CAREFUL if self.heeds in user else HASTY
-        action = way[min(user.count("<step"), len(way) - 1)]
-        return {"memory": "m", "reflection": "r", "planning": f"now {action}", "action": action}
-
-    def _StepLabels(self, user: str) -> Json:
-        modules = ("memory", "reflection", "planning", "action", "system")
-        return {name: {"evidence": "", "reasoning": "fine", "error_type": "no_error"} for name in modules}
-
-    def _CriticalError(self, user: str) -> Json:
-        return {
-            "cascading_effects": [],
-            "root_cause": "an option was not chosen",
-            "evidence": "click[buy now]",
-            "critical_step": 3,
-            "critical_module": "planning",
-            "error_type": "constraint_ignorance",
-            "correction_guidance": GUIDANCE,
-        }
-
-    def _FailurePoint(self, user: str) -> Json:
-        point = {"step": 2, "module": "action", "error_type": "wrong", "reason": "hasty."}
-        return {**point, "suggestion": "Do it better."}
-
-    def _SelfFeedback(self, user: str) -> Json:
-        return {"feedback": "It was not careful."}
-
-    def _Candidates(self, user: str) -> Json:
-        return {"actions": [HASTY[min(user.count("<step"), 2)]]}
+HASTY, CAREFUL = ways(ERRAND.instruction)
 
 
 def run(cli: Cli, *methods: str, more: tuple[str, ...] = ()) -> Any:
@@ -84,12 +38,14 @@ def test_a_failed_try_is_run_again_from_its_critical_error_with_guidance(
     cli: Cli, served: Callable[..., Any]
 ) -> None:
     shopper = Shopper()
-    served(shopper)
+    server = served(shopper)
     done = run(cli, "agentdebug")
     assert done.code == 0, done.err
     row = rows()["agentdebug"]
     assert (row["score"], row["tries"], row["status"], row["asked_outcome"]) == (1.0, 2, "answered", True)
     assert shopper.asked == {"ModularStep": 3 + len(CAREFUL) - 2, "StepLabels": 3, "CriticalError": 1}
+    third = [seen for seen in server.requests if seen.reply_name == "ModularStep"][2]
+    assert third.last.count("[Buy Now]") == 1, "what it sees now is shown once"
     assert row["steps"] == 3 + len(CAREFUL) - 2, "replayed steps are not counted"
 
 
@@ -207,29 +163,3 @@ def test_a_broken_world_leaves_nothing_to_follow(
     found = rows()
     assert "the shop burnt down" in found["agentdebug"]["error"]
     assert "agentdebug has no finished trial" in found["rerun-tot"]["error"]
-
-
-def test_at_a_service_desk_the_database_is_put_back_before_a_re_run(
-    cli: Cli, served: Callable[..., Any], tmp_path: Path
-) -> None:
-    class Librarian(Shopper):
-        def _ModularStep(self, user: str) -> Json:
-            member = "m1" if GUIDANCE in user else "m9"
-            way = [call_text("lend_book", {"book_id": "b1", "member": member}), "finish[It costs 12.]"]
-            return {"memory": "", "reflection": "", "planning": "p", "action": way[user.count("<step")]}
-
-        def _CriticalError(self, user: str) -> Json:
-            return {**super()._CriticalError(user), "critical_step": 1, "evidence": "lend_book"}
-
-        def _CustomerReply(self, user: str) -> Json:
-            return {"thought": "", "state": "continues", "message": "Emma, please. I am m1."}
-
-    served(Librarian())
-    folder = tiny_checkouts.tau_bench(tmp_path / "checkout")
-    done = cli(
-        *("eval", "run", "tau-bench", "--method", "agentdebug", "--data", str(folder)),
-        *("--option", "domain=retail", "--sample", "retail-test-0", "--out", "o", "--yes"),
-    )
-    assert done.code == 0, done.err
-    row = rows()["agentdebug"]
-    assert (row["score"], row["tries"], row["steps"]) == (1.0, 2, 2)

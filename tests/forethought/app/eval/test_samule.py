@@ -6,51 +6,21 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from forethought.trajectories.read import read_trajectories
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.eval.conftest import command, lines, write_data
-from tests.support import tiny_checkouts
-from tests.support.evaluating import done, move
+from tests.forethought.app.eval.scripts import REMEDY, RIGHT, learn
+from tests.support.evaluating import done
 from tests.support.model_server import Answer, ModelServer, SeenRequest
-
-RIGHT, REMEDY = "42", "count each one twice"
 
 
 def counter(seen: SeenRequest) -> Answer:
-    """An actor that counts right once it is told how; a reader that finds the same error everywhere."""
+    """An actor that counts right once it is told how, and reads as `learn` does."""
     if seen.reply_name == "ReactMove":
         return done(RIGHT if REMEDY in seen.last else "1")
-    hasty = [{"error_type": "hasty_count", "critique": "It counted once."}]
-    found = [] if f"answer: {RIGHT}" in seen.last else hasty
-    numbers = sorted({int(text) for text in re.findall(r"^Step (\d+)$", seen.last, re.MULTILINE)})
-    replies: dict[str, Any] = {
-        "TrialReflection": {"comparison": "Other.", "reflection": f"It was hasty: {REMEDY}."},
-        "TaxonomyGrowth": {"rationale": "Haste.", "new_types": _new_types(seen)},
-        "StepLabels": {"steps": [{"step": number, "errors": found} for number in numbers]},
-        "TypeReflection": {
-            "cites": re.findall(r'<case trajectory="([^"]+)"', seen.last),
-            "reflection": "Haste recurs.",
-        },
-        "MergedReflection": {"reflection": f"Merged: {REMEDY}."},
-        "SelfReflection": {"reflection": _prompted(seen)},
-        "RoundReflection": {"reflection": f"Trained: {REMEDY}."},
-    }
-    reply: Answer = replies[seen.reply_name]
-    return reply
-
-
-def _prompted(seen: SeenRequest) -> str:
-    """Only what other tasks showed tells it how to count."""
-    return f"I was hasty: {REMEDY}." if REMEDY in seen.last else "I was wrong."
-
-
-def _new_types(seen: SeenRequest) -> list[dict[str, str]]:
-    known = '<error_type name="hasty_count"' in seen.last
-    return [] if known else [{"name": "hasty_count", "definition": "A step counts in haste."}]
+    return learn(seen)
 
 
 @pytest.fixture
@@ -129,56 +99,3 @@ def test_error_reduction_is_measured_and_gates_a_model_by_command(cli: Cli, serv
     verdict = cli("train", "gate", "retro", "--evaluation", "o", "--json")
     assert (verdict.code, verdict.json["adopted"], verdict.json["tasks"]) == (3, False, 2)
     assert "at least 5" in verdict.json["reason"]
-
-
-def test_a_service_desk_is_learned_from_and_retried(
-    cli: Cli, model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def desk(seen: SeenRequest) -> Answer:
-        if seen.reply_name == "CustomerReply":
-            return {"thought": "", "state": "continues", "message": "Emma, please."}
-        if seen.reply_name != "ReactMove":
-            return counter(seen)
-        if REMEDY in seen.last and "Step" not in seen.last and "observation:" not in seen.last:
-            return move("lend_book", **tiny_checkouts.LEND)
-        return done("Good-bye.")
-
-    server = model_server(desk)
-    monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
-    monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
-    checkout = str(tiny_checkouts.tau_bench(tmp_path / "checkout"))
-    learn = ("--option", "domain=retail", "--sample", "retail-test-0", "--train", "2", "--tries", "2")
-    chosen = ("eval", "run", "tau-bench", "--data", checkout, "--method", "samule", *learn)
-    out = cli(*chosen, "--yes", "--out", "o")
-    assert out.code == 0, out.err
-    (line,) = lines()
-    assert (line["reward"], line["tries"]) == (1, 2)
-    micro = [seen for seen in server.requests if seen.reply_name == "TrialReflection"]
-    assert len(micro) == 2, "a task that is solved by doing nothing teaches nothing"
-    assert all('"name": "get_book"' in seen.last for seen in micro), "the calls of a right run"
-    kept = read_trajectories(Path("o") / line["trajectory"])[0]
-    assert '"name": "lend_book"' in kept.reference.solution, "`synthesize o/trajectories` has it too"
-
-
-def test_a_world_without_references_is_learned_from(
-    cli: Cli, model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def shopper(seen: SeenRequest) -> Answer:
-        looked = "observation:" in seen.last
-        is_move = seen.reply_name == "ReactMove"
-        return (done("") if looked else move("act", action="search[lamp]")) if is_move else counter(seen)
-
-    server = model_server(shopper)
-    monkeypatch.setenv("FORETHOUGHT_BASE_URL", server.url)
-    monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
-    few = ("--limit", "1", "--train", "2", "--tries", "2", "--steps", "2")
-    out = cli("eval", "run", "small-shop", "--method", "samule,react", *few, "--yes", "--out", "o")
-    assert out.code == 0, out.err
-    assert {line["method"]: (line["score"], line["tries"]) for line in lines()} == {
-        "samule": (0, 2),
-        "react": (0, 1),
-    }
-    learned = json.loads(Path("o/learned/samule.json").read_text())["learned"]
-    assert (learned["trials"], learned["solved"]) == (4, 0), "each try has all steps of the budget"
-    assert len(learned["records"]) == 4
-    assert "None is known." in next(s for s in server.requests if s.reply_name == "TrialReflection").last

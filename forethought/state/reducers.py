@@ -120,7 +120,8 @@ def join_messages(old: list[Any] | None, new: Any) -> list[Any]:
         message.id = message.id or str(uuid5(NAMESPACE_OID, f"{at} {message.type} {message.content}"))
     known = {message.id for message in [*before, *messages] if not isinstance(message, RemoveMessage)}
     known.add(REMOVE_ALL_MESSAGES)
-    joined: Any = add_messages(before, [message for message in messages if message.id in known])
+    writes: list[Any] = [message for message in messages if message.id in known]
+    joined: Any = add_messages(before, writes)
     return list(joined)
 
 

@@ -139,6 +139,7 @@ class Work:
 
     async def diagnosed(self, plan: Plan) -> Work:
         """With `plan`, examined and revised (PreFlect 3.2.2)."""
+        plan = {**plan, "guidance": []}  # the worker's instructions are not for those who see the record
         context, now = self.turn.context, self._with(plan=plan)
         if plan["subtasks"] and context.wants("prospective_reflection") is not False:
             path = self.turn.services.settings.planning_errors_file

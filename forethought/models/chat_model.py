@@ -37,7 +37,7 @@ class ChatTransport:
         except Exception as error:
             raise TransportError(f"model {request.model}: {describe(error)}") from error
         provider, _, name = request.model.partition(":")
-        return model_reply(raw, request, provider, name, None)
+        return model_reply(raw, request, provider, name, getattr(self.chat, "openai_api_base", None))
 
 
 def name_of(chat: BaseChatModel) -> str:

@@ -147,6 +147,10 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
                 "graph's asynchronous methods, as ainvoke, or give it a synchronous checkpointer"
             )
 
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """How a notebook shows it: as text that the notebook draws, where LangGraph asks a web service to."""
+        return {"text/plain": f"<graph {self.name}>", "text/vnd.mermaid": self.get_graph().draw_mermaid()}
+
     def get_context_jsonschema(self) -> dict[str, Any] | None:
         """See CompiledStateGraph. LangGraph's server and aegra drop each key of a run's context that is not
         `in` the schema's properties, before any of our code could refuse it: so every one is."""

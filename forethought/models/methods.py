@@ -74,11 +74,13 @@ def bind_request(
 
 async def _listen(asked: Any, messages: list[Any], listener: Listener, options: dict[str, Any]) -> AIMessage:
     """The reply, of which `listener` is told while it comes."""
-    from langchain_core.messages import message_chunk_to_message
+    from langchain_core.messages import AIMessageChunk, message_chunk_to_message
     from langchain_core.messages.ai import add_ai_message_chunks
 
     chunks, text = list[Any](), ""
     async for chunk in asked.astream(messages, _UNSEEN, **options):
+        if not isinstance(chunk, AIMessageChunk):  # of a model that does not stream
+            return chunk  # type: ignore[no-any-return]
         chunks.append(chunk)
         if more := chunk.text or "".join(call["args"] or "" for call in chunk.tool_call_chunks):
             text += more

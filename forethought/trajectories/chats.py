@@ -207,8 +207,8 @@ def _read_chat(value: object, name: str) -> list[Loaded]:
     return [_CHAT.run({**mapping(value), "messages": rows(value, *_KEYS)}, name)]
 
 
-FORMATS: Sequence[Format] = (
-    *(row.format() for row in _ROWS),
+FORMATS: Sequence[Format | Layout] = (
+    *_ROWS,
     Format(_RESPONSES.name, "output with items of a type", _RESPONSES.claims, _read_responses),
     Format(_CHAT.name, "messages with roles", _is_chat, _read_chat),
 )

@@ -14,7 +14,7 @@ from typing import Any
 
 from forethought.trajectories.message_forms import Said, parts_of
 from forethought.trajectories.types import Tool, TrajectoryStep
-from forethought.trajectories.values import Json, first, items, mapping, text
+from forethought.trajectories.values import Json, at, first, items, mapping, parsed, text
 
 _FINISHING = ("finish", "final_answer", "submit", "answer")
 _ANSWER_KEYS = ("final_answer", "answer", "result", "submission", "argument")
@@ -104,7 +104,7 @@ def tools_of(value: object) -> tuple[Tool, ...]:
     listed = items(value) or [{"name": key, **mapping(each)} for key, each in mapping(value).items()]
     tools: list[Tool] = []
     for each in listed:
-        whole = mapping(each)
+        whole = mapping(parsed(at(each, "tool.json_schema", "json_schema"))) or mapping(each)
         tools += tools_of(first(whole, "function_declarations", "functionDeclarations"))
         tool = mapping(whole.get("function")) or whole
         name = text(first(tool, "name", "type")) if tool else text(each)

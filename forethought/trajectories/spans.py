@@ -116,8 +116,11 @@ def _trace(spans: Sequence[Span], source: str, name: str) -> Loaded:
 
 def _frame(spans: Sequence[Span]) -> None:
     """A model's span that holds others only frames them; of two that tell of one call the outer counts."""
+    by_parent: dict[str, list[Span]] = {}
     for span in spans:
-        within = [each for each in spans if each.parent == span.id and each.kind and span.kind == MODEL]
+        by_parent.setdefault(span.parent, []).extend([span] if span.kind else [])
+    for span in spans:
+        within = by_parent.get(span.id, []) if span.kind == MODEL else []
         twice = len(within) == 1 and within[0].kind == MODEL
         for each in within if twice else [span] if within else []:
             each.kind = ""

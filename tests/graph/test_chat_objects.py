@@ -135,3 +135,15 @@ def test_what_is_no_chat_model_is_refused_in_one_line(settings: Make) -> None:
         with pytest.raises(ValueError, match=r"\S") as caught:
             build_agent(settings=settings(), **given)
         assert said in str(caught.value)
+
+
+async def test_a_model_that_does_not_stream_is_heard_at_the_end(settings: Make) -> None:
+    graph = build_agent(settings=settings(), model=Slow())
+    told = [
+        message.text
+        async for message, _ in graph.astream(
+            {"task": "?"}, context=Context(effort="low"), stream_mode="messages"
+        )
+        if message.type != "human"
+    ]
+    assert "".join(told) == "Vienna"

@@ -94,6 +94,7 @@ async def test_beside_a_running_loop_as_in_a_notebook(build: Build) -> None:
     assert agent.invoke({"task": "the task"}, at("t"), context=LOW)["status"] == "answered"
     assert agent.get_state(at("t")).values["answer"] == "the answer"
     assert (await agent.ainvoke({"task": "again"}, at("t"), context=LOW))["status"] == "answered"
+    assert "planner" in agent._repr_mimebundle_()["text/vnd.mermaid"], "with no request to a web service"
 
 
 def test_what_a_run_raises_is_raised_here(build: Build) -> None:

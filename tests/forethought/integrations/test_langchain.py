@@ -14,14 +14,17 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
     HumanInTheLoopMiddleware,
+    ModelRequest,
+    ModelResponse,
     ModelRetryMiddleware,
     SummarizationMiddleware,
     TodoListMiddleware,
 )
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core._api import LangChainBetaWarning
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.runtime import Runtime
 from langgraph.types import Command
 from pydantic import BaseModel
 
@@ -178,6 +181,24 @@ def test_each_task_of_a_conversation_has_a_plan_that_knows_the_earlier_ones() ->
     assert len(plans) == 2
     assert f"Task: {TASK}\nAnswer: It costs 43 euros." in plans[1]
     assert state["prospective_reflection"]["task"] == "And a red lamp there, fee included?"
+
+
+def test_a_summary_in_place_of_the_task_begins_no_new_one() -> None:
+    summary = HumanMessage("Summary.", additional_kwargs={"lc_source": "summarization"})
+    record = {"task": TASK, "task_id": "1", "plan": {"subtasks": []}, "planned_at": [0]}
+    state: Any = {"prospective_reflection": record}
+    seen: list[Any] = []
+
+    def answer(request: ModelRequest) -> ModelResponse:
+        seen.append(request)
+        return ModelResponse([AIMessage("Done.")])
+
+    model = HastyClerk()
+    ProspectiveReflection().wrap_model_call(
+        ModelRequest(model=model, messages=[summary], state=state, runtime=Runtime()), answer
+    )
+    assert len(seen) == 1
+    assert model.asked == []
 
 
 def test_another_model_can_plan() -> None:

@@ -20,7 +20,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
-from forethought.graph import own_loop
+from forethought import own_loop
 from forethought.graph.chat_reply import chat_reply
 from forethought.graph.client_writes import (
     UpdateError,

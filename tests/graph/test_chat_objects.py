@@ -147,3 +147,16 @@ async def test_a_model_that_does_not_stream_is_heard_at_the_end(settings: Make) 
         if message.type != "human"
     ]
     assert "".join(told) == "Vienna"
+
+
+def test_one_object_serves_one_event_loop_after_another_and_none(
+    settings: Make, model_server: Callable[..., ModelServer]
+) -> None:
+    server = model_server(Script(plans=[AT_ONCE]))
+    chat = ChatOpenAI(model="gpt-4.1", base_url=server.url, api_key="its-own-key")  # type: ignore[arg-type]
+    graph, low = build_agent(settings=settings(), model=chat), Context(effort="low")
+    for _ in range(2):
+        assert asyncio.run(graph.ainvoke({"task": "?"}, context=low))["answer"] == "Vienna"
+        assert graph.invoke({"task": "?"}, context=low)["answer"] == "Vienna"
+        parts = [*graph.stream({"task": "?"}, context=low, stream_mode="messages")]
+        assert "".join(message.text for message, _ in parts) == "?Vienna"

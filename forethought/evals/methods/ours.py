@@ -83,7 +83,8 @@ class Ours(Method):
         Raises InfrastructureError for a choice that is none.
         """
         budget, sample = trial.budget, trial.sample
-        chosen = {**trial.context, **self.switches}
+        own = {name: value for name, value in trial.context.items() if name in Context.model_fields}
+        chosen = {**own, **self.switches}
         steps = min(budget.max_steps, int(chosen.get("max_steps", budget.max_steps)))
         tokens = min(budget.max_tokens, int(chosen.get("max_tokens") or budget.max_tokens))
         fixed = {

@@ -20,7 +20,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from langchain_core.tools import BaseTool
 from langgraph.types import Command
 
-from forethought.graph import own_loop
+from forethought import own_loop
 from forethought.integrations.work import Adviser, Record, Work
 from forethought.integrations.worker_steps import Json, WorkerCall
 from forethought.settings import Settings

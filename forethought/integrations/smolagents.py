@@ -13,7 +13,7 @@ from typing import Any
 
 from smolagents import ActionStep, PlanningStep, TaskStep, TokenUsage
 
-from forethought.graph import own_loop
+from forethought import own_loop
 from forethought.integrations.work import Adviser, Record, Work, plan_lines, written_plan
 from forethought.integrations.worker_steps import Json, WorkerCall
 from forethought.models.errors import describe

@@ -20,14 +20,13 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
-from forethought.graph import own_loop
+from forethought import own_loop
 from forethought.graph.chat_reply import chat_reply
 from forethought.graph.client_writes import (
     UpdateError,
     check_command,
     check_run,
     check_update,
-    with_messages,
 )
 from forethought.graph.waiting import shown_part, shown_snapshot
 from forethought.settings import Settings
@@ -84,7 +83,6 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
             check_command(input.update, input.goto)
         else:
             check_run(input)
-            input = with_messages(input)
         return self._stream(input, config, kwargs)
 
     async def _stream(

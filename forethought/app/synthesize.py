@@ -126,13 +126,19 @@ def _tasks(options: SynthesizeOptions) -> Sequence[CollectTask]:
 
 def _is_tasks_file(path: Path) -> bool:
     """Whether the first record of a file is a task that can be judged, not a run of one."""
+    if path.suffix.lower() == ".csv":
+        return True
     try:
         with path.open(encoding="utf-8-sig") as file:
             first = json.loads(next((line for line in file if line.strip()), ""))
     except (OSError, ValueError):
         return False
     runs = {"steps", "trajectory", "messages", "progress"}
-    return isinstance(first, dict) and isinstance(first.get("task"), str) and not runs & set(first)
+    return (
+        isinstance(first, dict)
+        and isinstance(first.get("task") or first.get("question"), str)
+        and not runs & set(first)
+    )
 
 
 @asynccontextmanager

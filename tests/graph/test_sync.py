@@ -16,7 +16,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
-from forethought.graph import own_loop
+from forethought import own_loop
 from forethought.graph.agent import build_agent
 from forethought.settings import Settings
 from forethought.state.context import Context

@@ -40,7 +40,7 @@ def plan_evaluation(options: EvalOptions) -> tuple[Settings, EvaluationPlan]:
         ]
         own = [item for item in options.sets or () if item not in learning]
         context = context_of(Context, options.model_copy(update={"sets": own}), settings)
-        benchmark = _imported(options.name)
+        benchmark = _imported(options)
         methods = check_methods([registry.method(name) for name in options.methods])
         _check_followed(methods)
         samples, training = _samples(options, benchmark, methods, settings)
@@ -90,11 +90,11 @@ def _budget(options: EvalOptions, benchmark: Benchmark, settings: Settings, ours
     return Budget(steps, min(tokens, settings.max_tokens or tokens), options.tries)
 
 
-def _imported(name: str) -> Benchmark:
+def _imported(options: EvalOptions) -> Benchmark:
     try:
-        return registry.benchmark(name)
+        return registry.benchmark(options.name, options.checkers or ())
     except ImportError as error:
-        raise CliError(f"benchmark {name}: {one_line(error, 500)}") from error
+        raise CliError(f"benchmark {options.name}: {one_line(error, 500)}") from error
 
 
 def _samples(

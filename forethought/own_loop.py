@@ -91,11 +91,16 @@ def iterate(items: AsyncGenerator[T, None]) -> Iterator[T]:
                 pass
 
 
+def is_here() -> bool:
+    """Whether this is the loop's own thread."""
+    return _own is not None and threading.current_thread() is _own.thread
+
+
 def _loop() -> asyncio.AbstractEventLoop:
     global _own
     with _lock:
         _own = _own or _OwnLoop()
-    if threading.current_thread() is _own.thread:
+    if is_here():
         raise RuntimeError(
             "asynchronous code called a synchronous method of a graph, which would wait for itself: "
             "await ainvoke, astream or aget_state there"

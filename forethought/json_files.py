@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,8 +43,14 @@ def read_object(path: Path) -> Json:
 
 def read_records(path: Path, model: type[M]) -> list[tuple[int, M]]:
     """Each line of a JSON Lines file as a `model`, with its line number from 1. Raises FileError."""
-    lines = enumerate(read_text(path).split("\n"), 1)
-    return [(number, _record(model, line, path, number)) for number, line in lines if line.strip()]
+    return [(number, as_record(model, value, path, number)) for number, value in read_lines(path)]
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Each line of a JSON Lines file as its number from 1 and its value. Raises FileError."""
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if line.strip():
+            yield number, parse_json(line, path, number)
 
 
 def parse_json(text: str, path: Path, line: int | None = None) -> Any:
@@ -112,9 +118,10 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _record(model: type[M], line: str, path: Path, number: int) -> M:
+def as_record(model: type[M], value: Any, path: Path, number: int) -> M:
+    """The value of line `number` of a file as a `model`. Raises FileError that names line and field."""
     try:
-        return model.model_validate(parse_json(line, path, number))
+        return model.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"])) or "the record"

@@ -2,11 +2,14 @@
 
 See `client_writes`: a plan or a proposal may be edited from outside of a run. What a run is bounded by may
 not: else the operator's budgets (`forethought.state.context`) would be what a client says has been spent.
+
+Its nodes are asynchronous. Its synchronous methods run them in the process's own loop (`own_loop`), while the
+caller waits: what serves many clients from one event loop has to await the asynchronous ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Self
 
@@ -17,17 +20,18 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
+from forethought import own_loop
 from forethought.graph.chat_reply import chat_reply
 from forethought.graph.client_writes import (
     UpdateError,
     check_command,
     check_run,
     check_update,
-    with_messages,
 )
 from forethought.graph.waiting import shown_part, shown_snapshot
 from forethought.settings import Settings
 from forethought.state.context import bounds_budgets
+from forethought.storage.threaded import awaitable
 
 _LANGGRAPHS_OWN = (
     "__",
@@ -40,6 +44,8 @@ _LANGGRAPHS_OWN = (
     "user_id",
 )
 """How keys begin that clients and servers keep beside the settings, in a run's `configurable`."""
+_INHERITED = "__pregel_checkpointer"
+"""Where LangGraph, in private, leaves the checkpointer for a graph that is a node of another one."""
 
 
 class _AnyProperty(dict[str, Any]):
@@ -52,7 +58,7 @@ class _AnyProperty(dict[str, Any]):
 class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     """A compiled graph that checks what is written from outside of a run.
 
-    Every way of running a graph asynchronously comes through `astream`, every update of a state through
+    Every way of running a graph comes through `astream`, every update of a state through
     `abulk_update_state`. Of what is added to `usage`, the reducer takes nothing that is below zero.
     """
 
@@ -65,20 +71,23 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         """`compiled`, within the bounds of `settings`."""
         # As Pregel.copy does it.
         values = {key: value for key, value in vars(compiled).items() if key != "__orig_class__"}
+        if isinstance(compiled.checkpointer, BaseCheckpointSaver):
+            values["checkpointer"] = awaitable(compiled.checkpointer)
         return cls(bounds=bounds_budgets(settings) or settings.access_tokens is not None, **values)
 
     def astream(
         self, input: InputT | Command[Any] | None, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> AsyncIterator[Any]:
+    ) -> AsyncGenerator[Any, None]:
         """See CompiledStateGraph. Raises UpdateError for an input or a command that may not be given."""
         if isinstance(input, Command):
             check_command(input.update, input.goto)
         else:
             check_run(input)
-            input = with_messages(input)
         return self._stream(input, config, kwargs)
 
-    async def _stream(self, input: Any, config: RunnableConfig | None, kwargs: Any) -> AsyncIterator[Any]:
+    async def _stream(
+        self, input: Any, config: RunnableConfig | None, kwargs: Any
+    ) -> AsyncGenerator[Any, None]:
         kept = isinstance(self.checkpointer, BaseCheckpointSaver)
         if kept and config and isinstance(input, Mapping) and input.get("messages"):
             input = chat_reply(input, await self.aget_state(config)) or input
@@ -87,18 +96,58 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
             async for part in parts:
                 yield shown_part(part)
 
-    def get_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
-        """See CompiledStateGraph."""
-        return shown_snapshot(super().get_state(config, subgraphs=subgraphs))
-
     async def aget_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
         """See CompiledStateGraph."""
         return shown_snapshot(await super().aget_state(config, subgraphs=subgraphs))
 
-    async def aget_state_history(self, config: RunnableConfig, **kwargs: Any) -> AsyncIterator[StateSnapshot]:
+    async def aget_state_history(
+        self, config: RunnableConfig, **kwargs: Any
+    ) -> AsyncGenerator[StateSnapshot, None]:
         """See CompiledStateGraph."""
         async for snapshot in super().aget_state_history(config, **kwargs):
             yield shown_snapshot(snapshot)
+
+    def stream(
+        self, input: InputT | Command[Any] | None, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[Any]:
+        """See CompiledStateGraph; `invoke` and `batch` come through it. Raises UpdateError, and RuntimeError
+        where it would wait for itself."""
+        self._refuse_foreign_loop()
+        inherited = (config or {}).get("configurable", {}).get(_INHERITED)
+        if config and isinstance(inherited, BaseCheckpointSaver):  # it is a node of a synchronous graph
+            within = {**config["configurable"], _INHERITED: awaitable(inherited)}
+            config = {**config, "configurable": within}
+        return own_loop.iterate(self.astream(input, config, **kwargs))
+
+    def get_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
+        """See CompiledStateGraph."""
+        self._refuse_foreign_loop()
+        return own_loop.run(self.aget_state(config, subgraphs=subgraphs))
+
+    def get_state_history(self, config: RunnableConfig, **kwargs: Any) -> Iterator[StateSnapshot]:
+        """See CompiledStateGraph."""
+        self._refuse_foreign_loop()
+        return own_loop.iterate(self.aget_state_history(config, **kwargs))
+
+    def bulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """See `abulk_update_state`."""
+        self._refuse_foreign_loop()
+        return own_loop.run(self.abulk_update_state(config, supersteps))
+
+    def _refuse_foreign_loop(self) -> None:
+        """Raises RuntimeError where the checkpointer answers only in the event loop that opened it, which may
+        be the one that is kept waiting."""
+        if getattr(self.checkpointer, "loop", None) is not None:
+            raise RuntimeError(
+                f"{type(self.checkpointer).__name__} works in the event loop that opened it: await the "
+                "graph's asynchronous methods, as ainvoke, or give it a synchronous checkpointer"
+            )
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """How a notebook shows it: as text that the notebook draws, where LangGraph asks a web service to."""
+        return {"text/plain": f"<graph {self.name}>", "text/vnd.mermaid": self.get_graph().draw_mermaid()}
 
     def get_context_jsonschema(self) -> dict[str, Any] | None:
         """See CompiledStateGraph. LangGraph's server and aegra drop each key of a run's context that is not

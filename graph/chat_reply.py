@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, convert_to_messages
 from langgraph.types import Command, StateSnapshot
 
 
@@ -22,6 +22,7 @@ def chat_reply(given: Any, snapshot: StateSnapshot) -> Command[Any] | None:
         return None
     (interrupt,) = snapshot.interrupts
     messages, others = given.get("messages") or [], {name for name, value in given.items() if value}
+    messages = convert_to_messages(messages if isinstance(messages, list) else [messages])
     message = messages[-1] if messages else None
     if (
         others != {"messages"}
@@ -34,8 +35,11 @@ def chat_reply(given: Any, snapshot: StateSnapshot) -> Command[Any] | None:
         return None
     message.id = message.id or str(uuid4())
     progress = {**snapshot.values["progress"], "message_id": message.id}
+    asked = interrupt.value.get("question")  # so that it stands before its answer
+    question = [AIMessage(asked, id=interrupt.value["id"])] if asked else []
     reply = _reply(str(message.text).strip(), interrupt.value)
-    return Command(resume={interrupt.id: reply}, update={"messages": messages, "progress": progress})
+    update = {"messages": [*question, *messages], "progress": progress}
+    return Command(resume={interrupt.id: reply}, update=update)
 
 
 def _reply(text: str, payload: Mapping[str, Any]) -> Any:

@@ -172,3 +172,23 @@ class Judgement(Reply):
 
     reasoning: Text = ""
     correct: bool
+
+
+class AssertionVerdict(Reply):
+    """Whether a statement holds."""
+
+    number: int
+    reasoning: Text = Field(default="", description="What decides it.")
+    holds: bool
+
+
+class AssertionVerdicts(Reply):
+    """Statements judged one by one: a rubric's criteria, tau2's natural-language assertions."""
+
+    verdicts: ListOf[AssertionVerdict] = Field(default_factory=list)
+
+
+def check_numbers(reply: AssertionVerdicts, count: int) -> str | None:
+    """What is wrong with the numbers of the verdicts, which must go from 1 to `count`; None where nothing."""
+    numbers, wanted = [verdict.number for verdict in reply.verdicts], list(range(1, count + 1))
+    return None if numbers == wanted else f"verdicts must have the numbers {wanted}, in order; got {numbers}"

@@ -55,6 +55,24 @@ def test_no_heavy_import(code: str, seconds: float, loads_graph: bool) -> None:
     assert took < seconds, "generous, for a slow machine"
 
 
+EVERYDAY = """import email.message, io
+from pathlib import Path
+from forethought.tools.documents.formats import read_document, text_of
+folder = Path("tests/tools/documents/made_elsewhere")
+texts = {"a.txt": b"words", "a.md": b"# Words", "a.json": b"{}", "a.eml": b"Subject: Tea\\n\\nwords"}
+names = [folder / f"{name}" for name in ("letter.docx", "talk.pptx", "letter.pdf", "book.xlsx", "book.csv",
+         "letter.html")]
+for name, data in [*texts.items(), *((path.name, path.read_bytes()) for path in names)]:
+    assert read_document(data, name).text"""
+
+
+def test_what_is_read_every_day_needs_nothing_heavy() -> None:
+    loaded, took = loaded_after(EVERYDAY)
+    heavy = {"unstructured", "nltk", "spacy", "llvmlite", "numba", "pandas", "trafilatura", "docx"}
+    assert not loaded & heavy
+    assert took < 10, "generous, for a slow machine"
+
+
 def test_the_public_names_are_there() -> None:
     code = (
         "import forethought\nfrom forethought import Context, Settings, Tool, build_agent, make_tool, tool\n"

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import forethought
+
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md",)
+PAGES = ("README.md", "docs/api.md")
 
 
 def snippets() -> dict[str, str]:
-    """The blocks of Python by a module's name."""
+    """The blocks of Python by a module's name: the one that a first line says, or a number."""
     return {
-        f"{Path(page).stem.lower()}_{number}": block
+        named[1] if (named := re.match(r"# (\w+)\.py\n", block)) else f"{Path(page).stem}_{number}": block
         for page in PAGES
         for number, block in enumerate(re.findall(r"^```python\n(.*?)^```$", text(page), re.M | re.S))
     }
@@ -42,3 +45,13 @@ def test_the_snippets_pass_mypy_as_strict_and_without_a_plugin(tmp_path: Path) -
     errors = [line for line in said.splitlines() if ": error" in line]
     assert len(errors) == 2, said
     assert all("wrong.py" in line for line in errors), said
+
+
+def test_the_page_on_the_api_describes_every_public_name_and_argument() -> None:
+    page = text("docs/api.md")
+    titles = re.findall(r"`(\w+)`", " ".join(re.findall(r"^## (.*)$", page, re.M)))
+    assert sorted(titles) == sorted(forethought.__all__)
+    assert re.findall(r"^    (\w+),$", page, re.M)[: len(titles)] == forethought.__all__
+    rows = re.findall(r"^\| `(\w+)` \|", page, re.M)
+    assert rows == list(inspect.signature(forethought.build_agent).parameters)
+    assert all(hasattr(forethought, name) for name in forethought.__all__)

@@ -17,7 +17,8 @@ class CollectOptions(TrialOptions):
     offers = "model base_url sets"
 
     tasks: Path = argument(
-        help="JSON Lines: {id, task, files, expected | checker: MODULE:NAME} a line.", metavar="TASKS"
+        help="JSON Lines of {id, task, files, expected | rubric | checker: MODULE:NAME}, or CSV.",
+        metavar="TASKS",
     )
     out: Path = flag(
         help="Folder for the trajectories; an existing one is continued.", metavar="DIR", default=...

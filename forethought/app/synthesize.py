@@ -126,13 +126,19 @@ def _tasks(options: SynthesizeOptions) -> Sequence[CollectTask]:
 
 def _is_tasks_file(path: Path) -> bool:
     """Whether the first record of a file is a task that can be judged, not a run of one."""
+    if path.suffix.lower() == ".csv":
+        return True
     try:
         with path.open(encoding="utf-8-sig") as file:
             first = json.loads(next((line for line in file if line.strip()), ""))
     except (OSError, ValueError):
         return False
     runs = {"steps", "trajectory", "messages", "progress"}
-    return isinstance(first, dict) and isinstance(first.get("task"), str) and not runs & set(first)
+    return (
+        isinstance(first, dict)
+        and isinstance(first.get("task") or first.get("question"), str)
+        and not runs & set(first)
+    )
 
 
 @asynccontextmanager
@@ -220,15 +226,9 @@ def _write_records(out: Path, settings: Settings, values: Json) -> None:
     from forethought.json_files import write_records
     from forethought.tools.files import FileStore
     from forethought.training.from_synthesis import reflection_records
-    from forethought.trajectories.types import Trajectory
 
-    store = FileStore.of(settings)
-    trajectories = {
-        key: Trajectory.model_validate_json(store.get(values["trials"][key]["stored"]))
-        for key in values["merged"]
-    }
     try:
-        write_records(out, reflection_records(values, trajectories))
+        write_records(out, reflection_records(values, FileStore.of(settings)))
     except OSError as error:
         reason = f"{out} cannot be written ({error.strerror or error})"
         raise CliError(f"{reason}; the reflections are kept: run the same command again") from error

@@ -53,13 +53,14 @@ async def open_collector(
     from forethought.collecting.success import judge_for
     from forethought.graph.agent import build_agent
     from forethought.models import Models
+    from forethought.rollouts.evaluators import ModelJudge, RubricJudge
     from forethought.state.context import models_of
 
     models, judge_model = Models(settings), options.judge_model or context.model
     async with AsyncExitStack() as stack:
         with input_errors():
             judges = {task.id: judge_for(task, options.success, models, judge_model) for task in tasks}
-            asks_judge = options.success == "model" and any(not task.checker for task in tasks)
+            asks_judge = any(isinstance(judge, ModelJudge | RubricJudge) for judge in judges.values())
             models.verify([*models_of(context), *([judge_model] if asks_judge else [])])
             folder = Folder(out)
             choices = {"model": context.model, "context": context.model_dump(mode="json")}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from forethought.models.ask import Models
-from forethought.rollouts.evaluators import GoldAnswer, ModelJudge
+from forethought.rollouts.evaluators import GoldAnswer, ModelJudge, RubricJudge
 from forethought.rollouts.types import Evaluator, Verdict
 from forethought.text import one_line
 from forethought.trajectories.tasks import CollectTask
@@ -34,6 +34,8 @@ def judge_for(task: CollectTask, method: Method, models: Models, model: str) -> 
     """Who judges the runs of `task`. Raises ValueError when its checker cannot be loaded."""
     if task.checker:
         return Checker(task, load_function(task.checker))
+    if task.rubric:
+        return RubricJudge(models, model, task.rubric)
     return (
         ModelJudge(models, model, task.expected) if method == "model" else GoldAnswer(task.expected, "exact")
     )
@@ -60,7 +62,8 @@ class Checker:
         if not isinstance(value, bool | int | float):
             kind = type(value).__name__
             raise CheckerError(f"{self.task.checker} must return True, False or a number, not {kind}")
-        return Verdict(value >= 1 - 1e-6, f"{self.task.checker} says {value}")
+        share = min(max(float(value), 0.0), 1.0)
+        return Verdict(value >= 1 - 1e-6, f"{self.task.checker} says {value}", share=share)
 
 
 def check_named(tasks: Sequence[CollectTask], named: Collection[str]) -> None:
@@ -75,16 +78,22 @@ def check_named(tasks: Sequence[CollectTask], named: Collection[str]) -> None:
 
 
 def load_function(spec: str) -> Callable[..., Any]:
-    """The function that MODULE:NAME means; the module is the caller's own. Raises ValueError, in one line."""
+    """The function that MODULE:NAME means. Raises ValueError, in one line."""
+    function = load_object(spec)
+    if not callable(function):
+        raise ValueError(f"{spec}: it is no function")
+    return function  # type: ignore[no-any-return]
+
+
+def load_object(spec: str) -> Any:
+    """What MODULE:NAME means; the module is the caller's own, installed or in the current folder. Raises
+    ValueError, in one line."""
     module, _, name = spec.partition(":")
     if str(Path.cwd()) not in sys.path:
         # Last, so that a file that happens to lie here takes no installed module's place.
         sys.path.append(str(Path.cwd()))
     try:
-        function: Any = attrgetter(name)(import_module(module))
+        return attrgetter(name)(import_module(module))
     except Exception as error:
         # Whatever the module does, the line has to name it.
         raise ValueError(f"{spec}: {type(error).__name__}: {one_line(error)}") from error
-    if not callable(function):
-        raise ValueError(f"{spec}: it is no function")
-    return function  # type: ignore[no-any-return]

@@ -7,7 +7,6 @@ A baseline's trajectory keeps a call as the text that `call_text` makes of it, a
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,14 +19,12 @@ from forethought.evals.types import Episode, Services
 from forethought.models import Models
 from forethought.models.live import LiveTransport
 from forethought.models.types import no_usage
+from forethought.rollouts.environment import handed_in
 from forethought.rollouts.types import EnvironmentReply
 from forethought.settings import Settings
 from forethought.tools.base import ToolError
+from forethought.trajectories.own import call_of, move_of
 from forethought.trajectories.types import Trajectory
-
-_ANSWER = re.compile(r"\s*answer:(.*)", re.IGNORECASE | re.DOTALL)
-_CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*\((\{.*\})\)\s*", re.DOTALL)
-_OWN_MOVE = re.compile(r"\s*(?:finish|replan)\s*:", re.IGNORECASE)
 
 
 class EpisodeEnvironment:
@@ -44,10 +41,9 @@ class EpisodeEnvironment:
 
     async def step(self, action: str) -> EnvironmentReply:
         """Carry out an action, or end the episode. A refusal of the world's is an observation."""
-        if last := _ANSWER.fullmatch(action):
-            reply = await self.episode.finish(last[1].strip())
-            return self._shown(replace(reply, done=True))
-        if _OWN_MOVE.match(action):
+        if (answer := handed_in(action)) is not None:
+            return self._shown(replace(await self.episode.finish(answer), done=True))
+        if move_of(action)[0]:
             return replace(self._last, observation="")
         try:
             return self._shown(await self.episode.step(_plain(action)))
@@ -77,11 +73,11 @@ def _how_to_act(episode: Episode) -> str:
 
 def _plain(action: str) -> str:
     """The episode's form of an action that our own agent's trajectory writes as tool({...})."""
-    call = _CALL.fullmatch(action)
-    if call is None:
+    try:
+        name, arguments = call_of(action)
+    except ValueError:
         return action
-    arguments = json.loads(call[2])
-    return str(arguments.get("action", "")) if call[1] == ACT else call_text(call[1], arguments)
+    return str(arguments.get("action", "")) if name == ACT else call_text(name, arguments)
 
 
 def episode_environment(folder: Path, trajectory: Trajectory, settings: Settings) -> EpisodeEnvironment:

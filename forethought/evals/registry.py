@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import TypeVar
 
+from forethought.collecting.success import load_object
 from forethought.evals.types import Benchmark, Method
 
 T = TypeVar("T")
@@ -34,19 +36,33 @@ class UnknownNameError(ValueError):
     """No benchmark or method has the name: one line that lists those there are."""
 
 
-def benchmark(name: str) -> Benchmark:
+def benchmark(name: str, checkers: Collection[str] = ()) -> Benchmark:
     """The benchmark `name`, or the one that MODULE:OBJECT names, which is imported: for a name that a person
-    gives, never for one that is read from a file.
+    gives, never for one that is read from a file. `checkers`: those that a tasks file may name.
 
     Raises UnknownNameError, and ImportError where a package that it needs is not installed.
     """
-    return _named_object(name, Benchmark) if ":" in name else built_in_benchmark(name)  # type: ignore[type-abstract]
+    if ":" in name and not is_tasks_file(name):
+        return _named_object(name, Benchmark)  # type: ignore[type-abstract]
+    return built_in_benchmark(name, checkers)
 
 
-def built_in_benchmark(name: str) -> Benchmark:
-    """The benchmark `name` of those that come with this package. Raises UnknownNameError and ImportError."""
+def is_tasks_file(name: str) -> bool:
+    """Whether a benchmark's name is a file of one's own questions."""
+    from forethought.evals.benchmarks.own_tasks import SUFFIXES
+
+    return Path(name).suffix.lower() in SUFFIXES
+
+
+def built_in_benchmark(name: str, checkers: Collection[str] = ()) -> Benchmark:
+    """The benchmark `name` of those that come with this package, or a file of tasks, which is not read yet.
+    Raises UnknownNameError and ImportError."""
+    if is_tasks_file(name):
+        from forethought.evals.benchmarks.own_tasks import OwnTasks
+
+        return OwnTasks(Path(name), checkers)
     if name not in BENCHMARKS:
-        raise _unknown("benchmark", name, BENCHMARKS)
+        raise _unknown("benchmark", name, [*BENCHMARKS, "a file of tasks (.jsonl, .csv)"])
     named = _imported(BENCHMARKS[name])
     assert isinstance(named, Benchmark)
     return named
@@ -72,9 +88,9 @@ def method(name: str) -> Method:
 
 def _named_object(path: str, kind: type[T]) -> T:
     try:
-        named = _imported(path)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UnknownNameError(f"{path}: cannot be imported as MODULE:OBJECT ({error})") from error
+        named = load_object(path)
+    except ValueError as error:
+        raise UnknownNameError(f"{error}; name it as MODULE:OBJECT") from error
     if not isinstance(named, kind):
         wanted = f"{kind.__module__}.{kind.__name__}"
         raise UnknownNameError(

@@ -10,7 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forethought.models.allowance import total
+from forethought.json_files import read_object
+from forethought.models.allowance import tokens_of, total
 from forethought.models.types import Usage, no_usage
 from forethought.state.cost import CostRow
 
@@ -58,6 +59,8 @@ class Run(_Record):
     """By sample: the hash of its text."""
     begun: str = ""
     scripted: bool = False
+    learned_for: dict[str, int] = Field(default_factory=dict)
+    """By method that learned from training samples: the tokens that this took."""
     """Whether the model was a script: then its figures say nothing of any model."""
     version: str = ""
 
@@ -160,6 +163,8 @@ def read_evaluation(folder: Path) -> Evaluation:
         raise ResultsError(
             f"{run_path}: {_first(error)}; the folder holds no evaluation, or a damaged one"
         ) from error
+    costs = {path.stem: tokens_of(read_object(path)["usage"]) for path in folder.glob("learned/*.json")}
+    run = run.model_copy(update={"learned_for": costs})
     latest: dict[tuple[str, str, int], Result] = {}
     spent = no_usage()
     for number, line in enumerate(lines, 1):
@@ -266,9 +271,14 @@ def merged(evaluations: Sequence[Evaluation]) -> tuple[Evaluation, list[str]]:
     trials = max(evaluation.run.trials for evaluation in evaluations)
     scripted = any(evaluation.run.scripted for evaluation in evaluations)
     models = ", ".join(dict.fromkeys(evaluation.run.model for evaluation in evaluations))
-    run = first.run.model_copy(
-        update={"methods": methods, "trials": trials, "scripted": scripted, "model": models}
-    )
+    learned = {
+        names[at][name]: tokens
+        for at, evaluation in enumerate(evaluations)
+        for name, tokens in evaluation.run.learned_for.items()
+        if name in names[at]
+    }
+    same = {"methods": methods, "trials": trials, "scripted": scripted, "model": models}
+    run = first.run.model_copy(update={**same, "learned_for": learned})
     return Evaluation(first.folder, run, results), _differences(evaluations)
 
 

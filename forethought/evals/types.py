@@ -292,6 +292,8 @@ class Method(ABC):
     needs_training: bool = False
     asks_outcome: bool = False
     """Whether it uses `TrialContext.outcome`."""
+    most_tries: int = 1
+    """At a sample, in training too, unless `--tries` says otherwise."""
     follows: str = ""
     """The method whose thread of the same sample and trial it starts from, and which runs before it."""
 

@@ -13,22 +13,14 @@ from typing import Any
 
 from smolagents import ActionStep, PlanningStep, TaskStep, TokenUsage
 
-from forethought.integrations.work import (
-    Record,
-    Work,
-    outlined,
-    plan_lines,
-    run_now,
-    turn_of,
-    worker_context,
-    written_plan,
-)
+from forethought import own_loop
+from forethought.integrations.work import Adviser, Record, Work, plan_lines, written_plan
 from forethought.integrations.worker_steps import Json, WorkerCall
+from forethought.models.errors import describe
 from forethought.models.methods import in_prompt
-from forethought.models.types import ModelReply, ModelRequest
+from forethought.models.types import ModelReply, ModelRequest, TransportError
 from forethought.nodes.replan_trigger import replan_due
 from forethought.settings import Settings
-from forethought.tools.base import Tool
 
 PLAN_HEADING = "## 2. Plan"
 """What stands between facts and plan in smolagents' own prompts."""
@@ -45,7 +37,10 @@ class _Transport:
             {"role": message.role, "content": [{"type": "text", "text": message.text}]}
             for message in in_prompt(request)
         ]
-        said = self.model.generate(messages)
+        try:
+            said = self.model.generate(messages)
+        except Exception as error:
+            raise TransportError(f"the agent's model: {describe(error)}") from error
         used = said.token_usage or TokenUsage(0, 0)
         return ModelReply(
             text=said.content or "",
@@ -65,8 +60,7 @@ class PlanReflection:
     """
 
     def __init__(self, planning_interval: int = 6, settings: Settings | None = None, **switches: Any) -> None:
-        self.planning_interval, self.settings = planning_interval, settings or Settings()
-        self.context = worker_context(**switches)
+        self.planning_interval, self.adviser = planning_interval, Adviser(None, settings, **switches)
         self.record = Record()
 
     @property
@@ -79,7 +73,7 @@ class PlanReflection:
         """Diagnose the plan of `step` and put the revised one in its place; what it cost is added to it."""
         agent.planning_interval = self.planning_interval
         work, text = self._work(agent).planning(), str(step.model_output_message.content)
-        now = run_now(work.diagnosed(written_plan([text.strip() or "(no plan)"], work)))
+        now = own_loop.run(work.diagnosed(written_plan([text.strip() or "(no plan)"], work)))
         self.record = now.record
         if now.record["plan"]["version"] > work.record.get("plan", {}).get("version", 0) + 1:
             facts, heading, _ = text.partition(PLAN_HEADING)
@@ -107,7 +101,7 @@ class PlanReflection:
         start = max(at for at, step in enumerate(steps) if isinstance(step, TaskStep))
         if (key := f"{id(agent.memory)}:{start}:{steps[start].task}") != self.record.get("task_id"):
             self.record = Record(task=steps[start].task, task_id=key)
-        turn = turn_of(_Transport(agent.model), _tools(agent), self.context, self.settings)
+        turn = self.adviser.turn(_tools(agent), transport=_Transport(agent.model))
         actions = [step for step in steps[start:] if isinstance(step, ActionStep)]
         calls = [call for wave, step in enumerate(actions, 1) for call in _calls(wave, step)]
         return Work(turn, steps[start].task, self.record, calls, agent.instructions or "")
@@ -123,11 +117,11 @@ def _calls(wave: int, step: ActionStep) -> list[WorkerCall]:
     ]
 
 
-def _tools(agent: Any) -> dict[str, Tool]:
+def _tools(agent: Any) -> list[Json]:
     """The agent's tools and team members, and its interpreter."""
     told = [*agent.tools.values(), *agent.managed_agents.values()]
-    tools = [outlined(each.name, each.description, {"properties": each.inputs}) for each in told]
+    tools = [(each.name, each.description, each.inputs) for each in told]
     if hasattr(agent, "python_executor"):
         about = "Python code, which calls the other tools as functions and computes."
-        tools.append(outlined("python_interpreter", about, {"properties": {"input": {"type": "string"}}}))
-    return {tool.name: tool for tool in tools}
+        tools.append(("python_interpreter", about, {"input": {"type": "string"}}))
+    return [{"name": n, "description": said, "parameters": {"properties": given}} for n, said, given in tools]

@@ -8,13 +8,12 @@ The record is plain JSON, which the other framework keeps with its own state.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
@@ -24,6 +23,8 @@ from forethought.integrations.worker_steps import Json, WorkerCall, steps_of
 from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.models.allowance import total
 from forethought.models.ask import Models
+from forethought.models.chat_objects import ChatObjects
+from forethought.models.live import LiveTransport
 from forethought.models.types import Message, Transport, Usage, reply_spec
 from forethought.nodes.planner import new_plan, scored_plan
 from forethought.nodes.prospective_reflector import Reflection
@@ -31,7 +32,7 @@ from forethought.nodes.replan_trigger import replan_due
 from forethought.nodes.support.answer_reply import unmet_text
 from forethought.nodes.support.budget import allowance, exhausted
 from forethought.nodes.support.prompt_text import Reader, step_items
-from forethought.nodes.support.services import Services, Turn
+from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.situation import situation
 from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import AnswerCheck
@@ -41,8 +42,6 @@ from forethought.state.agent import AgentState, Plan, PlanReview, Replan
 from forethought.state.context import Context, bounded
 from forethought.tools.base import Tool, make_tool
 from forethought.tools.files import FileStore
-
-T = TypeVar("T")
 
 
 class Record(TypedDict, total=False):
@@ -139,6 +138,7 @@ class Work:
 
     async def diagnosed(self, plan: Plan) -> Work:
         """With `plan`, examined and revised (PreFlect 3.2.2)."""
+        plan = {**plan, "guidance": []}  # the worker's instructions are not for those who see the record
         context, now = self.turn.context, self._with(plan=plan)
         if plan["subtasks"] and context.wants("prospective_reflection") is not False:
             path = self.turn.services.settings.planning_errors_file
@@ -225,27 +225,54 @@ def check_messages(state: AgentState, answer: str, turn: Turn) -> list[Message]:
     )
 
 
-def worker_context(**switches: Any) -> Context:
-    """The Context of a worker's plans: two calls before its first tool call, and few new plans.
+class WorkerTurn(Turn):
+    """A turn in which a model that fails is no end of the worker's task: it goes on without."""
 
-    The rules that leave a diagnosis out know our own tools only; and the worker, not its planner, answers.
-    Raises pydantic.ValidationError where a switch is none.
+    async def ask(self, *question: Any, **options: Any) -> AskResult[Any]:
+        """As in `Turn`; of a model's errors it raises ReplayError only."""
+        return await super().ask(*question, **{**options, "lenient": True})
+
+
+class Adviser:
+    """Who plans for a worker and checks its answers, whatever its task.
+
+    `model` is asked, or the worker's own; `switches` are fields of Context. Each plan is examined, since the
+    rules that leave it out know our own tools only, and few new ones are made.
+
+    Raises pydantic.ValidationError where a switch is none, ConfigurationError where a named model has no key.
     """
-    own = {"prospective_reflection": True, "plan_intra": False, "answer_intra": True, "max_replans": 2}
-    return Context(**{**own, **switches})
 
+    def __init__(
+        self, model: str | BaseChatModel | None = None, settings: Settings | None = None, **switches: Any
+    ) -> None:
+        own: Json = {"prospective_reflection": True, "plan_intra": False, "max_replans": 2}
+        own["answer_intra"] = True  # or its planner would answer itself
+        if isinstance(model, str):
+            own["model"] = model
+        self.model, self.settings = model, settings or Settings()
+        self.context = bounded(Context(**{**own, **switches}), self.settings)
+        self._live: dict[int, LiveTransport] = {}
+        if isinstance(model, str):
+            Models(self.settings).verify([model])
 
-def turn_of(
-    transport: Transport | None,
-    tools: Mapping[str, Tool],
-    context: Context,
-    settings: Settings,
-    runtime: Runtime[Any] | None = None,
-) -> Turn:
-    """The turn in which a worker's plans are made. `transport`: to its model; None: to the providers."""
-    models, store = Models(settings, transport), FileStore(Path())
-    services = Services(settings, dict(tools), models, store, one_worker=True)
-    return Turn(services, bounded(context, settings), runtime or Runtime())
+    def turn(
+        self,
+        tools: Iterable[Any],
+        chat: BaseChatModel | None = None,
+        *,
+        transport: Transport | None = None,
+        runtime: Runtime[Any] | None = None,
+    ) -> Turn:
+        """The turn for a worker with these tools, whose own model is `chat`, or asked over `transport`."""
+        settings, context, asked = self.settings, self.context, self.model or chat
+        if isinstance(asked, BaseChatModel):  # it retries by itself, and the operator's names are not for it
+            given = ChatObjects.of(asked, {}, ())
+            settings = settings.model_copy(update={"request_retries": 0, "allowed_models": ()})
+            transport = self._live.setdefault(id(asked), LiveTransport(settings, chats=given.by_name))
+            context = context.model_copy(update=given.by_field)
+        listed = {tool.name: tool for tool in map(outline_of, tools)}
+        services = Services(settings, listed, Models(settings, transport), FileStore(Path()), one_worker=True)
+        return WorkerTurn(services, context, runtime or Runtime())
 
 
 def outlined(name: str, description: str, schema: Json) -> Tool:
@@ -278,9 +305,3 @@ def outline_of(tool: Any) -> Tool:
     told = tool.get("function", tool)
     name = str(told.get("name") or told.get("type"))
     return outlined(name, str(told.get("description") or ""), told.get("parameters") or {})
-
-
-def run_now(work: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine comes to, in an event loop of its own, for callers that cannot wait."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(copy_context().run, asyncio.run, work).result()

@@ -26,6 +26,8 @@ _DELAY = re.compile(r"retryDelay\W+(\d+(?:\.\d+)?)s")
 """Gemini's RetryInfo, which stands for Retry-After."""
 _NO_REPLY = (OSError, TimeoutError, ValueError, KeyError, TypeError, IndexError, RecursionError)
 """The connection failed, or a 200 came whose body is no reply, over which the provider's package stumbled."""
+_LOOP_ENDED = "Event loop is closed"
+"""Said of a connection that was opened in an earlier `asyncio.run`; the next try opens another."""
 _HTTP = frozenset({"aiohttp", "h11", "httpcore", "httpx", "httpx2"})
 """Libraries whose errors, where they have no status, mean that the exchange broke off."""
 _HINTS = {
@@ -93,7 +95,9 @@ def is_transient(error: BaseException) -> bool:
     if status is not None and status >= 400:
         return status in _RETRIED_4XX or (status >= 500 and status not in _PERMANENT)
     return any(
-        isinstance(link, _NO_REPLY) or type(link).__module__.partition(".")[0] in _HTTP
+        isinstance(link, _NO_REPLY)
+        or type(link).__module__.partition(".")[0] in _HTTP
+        or str(link) == _LOOP_ENDED
         for link in chain(error)
     )
 

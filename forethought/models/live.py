@@ -12,6 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from forethought import own_loop
 from forethought.models import providers
 from forethought.models.chat_objects import identity
 from forethought.models.errors import describe, is_filtered, nobody_listens, status_of
@@ -167,7 +168,8 @@ class LiveTransport:
     async def _ask(self, request: ModelRequest, method: Method, chat: BaseChatModel) -> AIMessage:
         """The reply by one method, with retries."""
         try:
-            ask = bind_request(request, method, chat)
+            in_thread = request.model in self._given and own_loop.is_here()
+            ask = bind_request(request, method, chat, in_thread=in_thread)
         except (NotImplementedError, ValueError, TypeError) as error:
             raise ConfigurationError(f"model {request.model} cannot be asked: {error}") from error
         return await with_retries(
@@ -185,6 +187,8 @@ class LiveTransport:
             async with asyncio.timeout(self.settings.request_timeout_s):
                 reply = await ask()
             self._absent_since[request.model] = math.inf
+            if reply.type not in ("ai", "AIMessageChunk"):
+                raise ReplyError(f"model {request.model} gave a {type(reply).__name__}, which is no reply")
             return reply
         except Exception as error:
             # Before its words are cut: half a key would not be found.

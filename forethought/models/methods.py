@@ -6,9 +6,10 @@ offered); the schema in the prompt, which every provider takes.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -41,9 +42,11 @@ def methods_for(request: ModelRequest, profile: Any) -> list[Method]:
 
 
 def bind_request(
-    request: ModelRequest, method: Method, chat: BaseChatModel
+    request: ModelRequest, method: Method, chat: BaseChatModel, *, in_thread: bool = False
 ) -> Callable[[], Awaitable[AIMessage]]:
     """The question, ready to be put. The raw message is taken, so that a bad reply's cost is counted too.
+
+    `in_thread`: by the chat model's synchronous client, since the other one works in one event loop only.
 
     Raises ValueError, TypeError or NotImplementedError where the provider's package has no such method.
     """
@@ -68,17 +71,28 @@ def bind_request(
         structured: Any = chat.with_structured_output(titled, method="json_schema", include_raw=True)
         asked = structured.first.steps__["raw"]  # what comes after it parses the reply
     if request.listener:
-        return partial(_listen, asked, messages, request.listener, options)
+        stream = _stream_in_thread if in_thread else type(asked).astream
+        return partial(_listen, partial(stream, asked, messages, _UNSEEN, **options), request.listener)
+    if in_thread:
+        return partial(asyncio.to_thread, asked.invoke, messages, _UNSEEN, **options)
     return partial(asked.ainvoke, messages, _UNSEEN, **options)
 
 
-async def _listen(asked: Any, messages: list[Any], listener: Listener, options: dict[str, Any]) -> AIMessage:
+async def _stream_in_thread(asked: Any, *question: Any, **options: Any) -> AsyncIterator[Any]:
+    chunks = asked.stream(*question, **options)
+    while (chunk := await asyncio.to_thread(next, chunks, None)) is not None:
+        yield chunk
+
+
+async def _listen(stream: Callable[[], AsyncIterator[Any]], listener: Listener) -> AIMessage:
     """The reply, of which `listener` is told while it comes."""
-    from langchain_core.messages import message_chunk_to_message
+    from langchain_core.messages import AIMessageChunk, message_chunk_to_message
     from langchain_core.messages.ai import add_ai_message_chunks
 
     chunks, text = list[Any](), ""
-    async for chunk in asked.astream(messages, _UNSEEN, **options):
+    async for chunk in stream():
+        if not isinstance(chunk, AIMessageChunk):  # of a model that does not stream
+            return chunk  # type: ignore[no-any-return]
         chunks.append(chunk)
         if more := chunk.text or "".join(call["args"] or "" for call in chunk.tool_call_chunks):
             text += more

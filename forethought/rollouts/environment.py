@@ -90,10 +90,6 @@ class EnvironmentRollouts:
     _attempts: int = 0
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def with_policy(self, policy: Policy) -> EnvironmentRollouts:
-        """The same with another policy, as a baseline needs."""
-        return replace(self, policy=policy)
-
     async def from_step(self, step: int, module: Module, guidance: Sequence[str]) -> Continuation:
         """Replay up to `step`, and let the policy run on from there. A plan is made anew in every step, so
         that a planning error needs no earlier one."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from forethought.models.ask import Models
 from forethought.models.types import reply_spec
-from forethought.prompts.debug_replies import Judgement
+from forethought.prompts.debug_replies import AssertionVerdicts, Judgement, check_numbers
 from forethought.prompts.render import prompt_messages
 from forethought.rollouts.environment import replay_prefix
 from forethought.rollouts.matching import same_answer
@@ -64,6 +64,36 @@ class ModelJudge:
         right = result.reply.correct
         reason = f"a model judged the answer {'right' if right else 'wrong'}"
         return Verdict(right, reason, usage=result.usage)
+
+
+@dataclass(frozen=True)
+class RubricJudge:
+    """A model that holds the answer against criteria; right is one that meets them all."""
+
+    models: Models
+    model: str
+    criteria: Sequence[str]
+    name: str = "rubric"
+
+    async def judge(self, trajectory: Trajectory) -> Verdict:
+        """See `Evaluator`. As for `ModelJudge`, the judge sees the answer alone."""
+        if not trajectory.answer.strip():
+            return Verdict(False, "it came to no answer", share=0.0)
+        result = await self.models.ask(
+            role="judge",
+            model=self.model,
+            messages=prompt_messages(
+                "rubric_judge", task=trajectory.task, criteria=list(self.criteria), answer=trajectory.answer
+            ),
+            reply=reply_spec(AssertionVerdicts),
+            check=lambda reply: check_numbers(reply, len(self.criteria)),
+        )
+        # By their numbers: no later prompt may hold their text.
+        unmet = [str(one.number) for one in result.reply.verdicts if not one.holds]
+        met = len(self.criteria) - len(unmet)
+        reason = f"{met} of {len(self.criteria)} criteria are met"
+        reason += f"; not met: {', '.join(unmet)}" if unmet else ""
+        return Verdict(not unmet, reason, share=met / len(self.criteria), usage=result.usage)
 
 
 @dataclass(frozen=True)

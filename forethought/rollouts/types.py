@@ -18,6 +18,8 @@ class Verdict:
     reason: str = ""
     reward: float | None = None
     """The environment's reward, where there is one."""
+    share: float | None = None
+    """How much of what was asked is right, from 0 to 1, where that can be told."""
     usage: Usage = field(default_factory=no_usage)
 
 

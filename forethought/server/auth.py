@@ -47,8 +47,10 @@ async def authenticate(
     """
     texts = header_texts(headers)
     client = (scope or {}).get("client")
+    key = texts.get("x-api-key")  # what LangGraph's clients send as their `api_key`
+    given = texts.get("authorization") or (f"Bearer {key}" if key else None)
     try:
-        name = identity(SETTINGS, texts.get("authorization"), client[0] if client else None, texts)
+        name = identity(SETTINGS, given, client[0] if client else None, texts)
     except NoAccess as error:
         raise Auth.exceptions.HTTPException(
             status_code=401, detail=str(error), headers={"WWW-Authenticate": "Bearer"}

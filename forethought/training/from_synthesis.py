@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forethought.text import cut, one_line
+from forethought.tools.files import FileStore
 from forethought.training.records import ReflectionRecord
 from forethought.trajectories.own import SOURCE
 from forethought.trajectories.types import Trajectory, TrajectoryStep
@@ -22,23 +23,21 @@ _PLAN = re.compile(r"(?ms)^Plan \d+.*?(?=^(?:The reflector|Subtask:))")
 _DRAFT = re.compile(r"(?s)Evaluation of the draft \(score (\d+) of 10\): (.*)")
 
 
-def reflection_records(
-    values: Mapping[str, Any], trajectories: Mapping[str, Trajectory]
-) -> list[ReflectionRecord]:
-    """The final reflections in a synthesizer's state, in the order of its trials. `trajectories` are by
-    trial key."""
-    order = [key for key in values.get("pool") or [] if key in values.get("merged", {})]
-    return [_record(values, key, trajectories[key]) for key in order]
-
-
-def _record(values: Mapping[str, Any], key: str, trajectory: Trajectory) -> ReflectionRecord:
-    trial = values["trials"][key]
-    return record_of(
-        trajectory.model_copy(update={"id": trial["id"]}),
-        task_id=values["tasks"][trial["task"]]["task_id"],
-        background=trial["background"],
-        reflection=values["merged"][key],
-    )
+def reflection_records(values: Mapping[str, Any], store: FileStore) -> list[ReflectionRecord]:
+    """The final reflections in a synthesizer's state, in the order of its trials, whose trajectories are in
+    `store`. Reads the disk."""
+    records = []
+    for key in (key for key in values.get("pool") or [] if key in values.get("merged", {})):
+        trial = values["trials"][key]
+        trajectory = Trajectory.model_validate_json(store.get(trial["stored"]))
+        record = record_of(
+            trajectory.model_copy(update={"id": trial["id"]}),
+            task_id=values["tasks"][trial["task"]]["task_id"],
+            background=trial["background"],
+            reflection=values["merged"][key],
+        )
+        records.append(record)
+    return records
 
 
 def record_of(trajectory: Trajectory, *, task_id: str, background: str, reflection: str) -> ReflectionRecord:

@@ -66,7 +66,7 @@ AGENT_ERROR_BENCH = Layout(
     environment="metadata.environment",
     outcome="metadata.success|success|metadata.won|won",
     answers=False,
-).format()
+)
 
 
 def is_labels(value: object) -> bool:

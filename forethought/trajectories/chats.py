@@ -125,6 +125,16 @@ def _executor(entry: Json) -> Json:
     return {**entry, "messages": messages}
 
 
+def _agents_state(entry: Json) -> Json:
+    """A saved state of a run of OpenAI's Agents SDK: what was asked, and the items that came."""
+    asked = entry.get("original_input")
+    messages = [{"role": "user", "content": asked}] if isinstance(asked, str) else items(asked)
+    return {
+        **entry,
+        "messages": [*messages, *(at(item, "raw_item") for item in items(entry["generated_items"]))],
+    }
+
+
 def _read_responses(value: object, name: str) -> list[Loaded]:
     """Responses of OpenAI's Responses API: those that follow one another are one run."""
     runs: list[list[Json]] = []
@@ -178,6 +188,7 @@ _ROWS = (
     ),
     Layout("swe_agent", "trajectory history info", adapt=_swe_agent, **_SWE_BENCH),
     Layout("mini_swe_agent", "info.exit_status messages", adapt=_mini_swe, **_SWE_BENCH),
+    Layout("openai_agents", "original_input generated_items", adapt=_agents_state, id="trace.id"),
     Layout("langchain_executor", "input intermediate_steps", adapt=_executor, task="input", answer="output"),
 )
 _RESPONSES = Layout("openai_responses", "output.0.type", ended="last.incomplete_details.reason", limits="max")
@@ -196,8 +207,8 @@ def _read_chat(value: object, name: str) -> list[Loaded]:
     return [_CHAT.run({**mapping(value), "messages": rows(value, *_KEYS)}, name)]
 
 
-FORMATS: Sequence[Format] = (
-    *(row.format() for row in _ROWS),
+FORMATS: Sequence[Format | Layout] = (
+    *_ROWS,
     Format(_RESPONSES.name, "output with items of a type", _RESPONSES.claims, _read_responses),
     Format(_CHAT.name, "messages with roles", _is_chat, _read_chat),
 )

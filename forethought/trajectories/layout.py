@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from forethought.text import one_line
-from forethought.trajectories.format import Format
 from forethought.trajectories.message_forms import content
 from forethought.trajectories.messages import Conversation, conversation, last_messages, tools_of
 from forethought.trajectories.types import Loaded, Reference, Trajectory
@@ -50,9 +49,10 @@ class Layout:
     limits: str = r"(?!)"
     """What such a word is where a limit ended the run, as a pattern."""
 
-    def format(self) -> Format:
-        """The row as a format."""
-        return Format(self.name, self.needs.replace(" ", ", "), self.claims, self._read)
+    @property
+    def looked_for(self) -> str:
+        """What the format is known by."""
+        return self.needs.replace(" ", ", ")
 
     def _entries(self, value: object) -> list[Any]:
         if self.runs == "*":
@@ -67,7 +67,8 @@ class Layout:
             at(owner, *path.split("|")) is not None for owner in owners for path in self.needs.split()
         )
 
-    def _read(self, value: object, name: str) -> list[Loaded]:
+    def read(self, value: object, name: str) -> list[Loaded]:
+        """The runs in a value that the format claims."""
         shared = {"shared": value} if self.runs else {}
         return [self.run({**mapping(entry), **shared}, name) for entry in self._entries(value)]
 
@@ -97,9 +98,10 @@ class Layout:
             tools=tools_of(parsed(self._found(entry, self.tools))),
             files=tuple(map(text, items(files) or mapping(files))) or tuple(chat.files),
             environment=words["environment"],
+            world=text(entry.get("world")),
             steps=tuple(chat.steps(task)),
             answer=words["answer"] or (chat.turns[-1].answer if chat.turns and self.answers else ""),
-            halted=bool(limit),
+            halted=bool(limit or entry.get("halted")),
             limit=limit,
             notes=(*failed, *silent, *map(text, items(entry.get("notes")))),
         )

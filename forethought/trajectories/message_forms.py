@@ -27,8 +27,9 @@ ROLES = {
 }
 _SHARE_GPT = {"gpt": "assistant", "function_call": "assistant", "observation": "tool"}
 _THINKING = ("thinking", "reasoning", "redacted_thinking")
+_CALLS = ("tool_use", "tool_call")
 _CLASS = re.compile(r"([A-Za-z]+)Message(?:Chunk)?")
-_ITEM = re.compile(r"message|reasoning|\w+_call(?:_output)?")
+_ITEM = re.compile(r"message|reasoning|\w+_(?:call|output)")
 _MEDIA = re.compile(r"image|audio|video|file|document|binary|media|screenshot")
 _CUT_OFF = ("length", "max_tokens", "max_output_tokens")
 
@@ -51,6 +52,13 @@ class Said:
     """Modules of AgentDebug, where its reader has told them apart."""
     joins: bool = False
     """Whether it is a part of one reply, together with the parts beside it."""
+
+    def add(self, part: Said) -> None:
+        """Take in a further part of the same reply."""
+        self.text = "\n".join(filter(None, (self.text, part.text)))
+        self.thought = "\n".join(filter(None, (self.thought, part.thought)))
+        self.calls += part.calls
+        self.failure = self.failure or part.failure
 
 
 def is_message(value: object) -> bool:
@@ -79,10 +87,10 @@ def parts_of(message: Json) -> Iterator[Said]:
     elif kind in ROLES and isinstance(message.get("data"), dict):
         yield from parts_of({"type": kind, **message["data"]})
     elif isinstance(message.get("from"), str):
-        said = message.get("value")
-        made = rows(parsed(said)) if message["from"] == "function_call" else []
+        words = message.get("value")
+        made = rows(parsed(words)) if message["from"] == "function_call" else []
         role = _SHARE_GPT.get(message["from"], message["from"])
-        yield _message({"role": role, "content": "" if made else said, "tool_calls": made})
+        yield _message({"role": role, "content": "" if made else words, "tool_calls": made})
     elif message.get("object") == "response":
         for item in items(message.get("output")):
             yield from parts_of(mapping(item))
@@ -92,11 +100,13 @@ def parts_of(message: Json) -> Iterator[Said]:
         yield from [Said("system", asked)] if asked else []
         cut_off = message.get("finish_reason") in _CUT_OFF
         for part in map(mapping, message["parts"]):
-            yield _part(part, own, "llm_limit" if cut_off else "")
-    elif _ITEM.fullmatch(kind) and kind not in ROLES and not items(message.get("tool_calls")):
-        yield from _item(message, kind)
+            yield from _part(part, own or "assistant", "llm_limit" if cut_off else "")
+    elif kind != "message" and _ITEM.fullmatch(kind) and kind not in ROLES:
+        yield from _part(message)
     else:
-        yield _message(message)
+        said = _message(message)
+        said.joins = kind == "message" and said.role == "assistant" and not said.calls
+        yield said
 
 
 def _message(message: Json) -> Said:
@@ -111,83 +121,67 @@ def _message(message: Json) -> Said:
         said = content(message.get("content")) or text(mapping(error).get("message"))
         files = [name for block in blocks if (name := _file(block))]
         return Said(role, said, failure="tool_execution_error" if failed and is_result else "", files=files)
-    thoughts = [text(first(message, "reasoning_content", "reasoning", "thought"))]
     old = message.get("function_call")
-    calls = items(first(message, "tool_calls", "toolCalls")) or items(
-        at(message, "additional_kwargs.tool_calls")
+    listed = items(first(message, "tool_calls", "toolCalls") or at(message, "additional_kwargs.tool_calls"))
+    calls = [call_of(mapping(call)) for call in listed or ([old] if old else [])]
+    parts = [said for block in map(mapping, items(message.get("content"))) for said in _part(block)]
+    thoughts = (
+        text(first(message, "reasoning_content", "reasoning", "thought")),
+        *(said.thought for said in parts),
     )
-    calls = calls or ([old] if old else [])
-    listed = bool(calls)
-    for block in map(mapping, items(message.get("content"))):
-        if block.get("type") in _THINKING:
-            thoughts.append(text(first(block, "thinking", "reasoning", "text", "value")))
-        elif block.get("type") in ("tool_use", "tool_call") and not listed:
-            calls.append(block)
     ended = first(message, "finish_reason", "stop_reason", "response_metadata")
     ended = first(mapping(ended), "finish_reason", "stop_reason") if isinstance(ended, dict) else ended
     return Said(
         role,
         content(message.get("content")),
-        "\n".join(part for part in thoughts if part),
-        [call_of(mapping(call)) for call in calls],
+        "\n".join(filter(None, thoughts)),
+        calls or [call for said in parts for call in said.calls],
         "llm_limit" if ended in _CUT_OFF else "",
         modules=mapping(message.get("modules")),
     )
 
 
-def _part(part: Json, role: str, failure: Failure) -> Said:
-    """A part of a message of pydantic-ai (`part_kind`), OpenTelemetry (`type`) or Gemini."""
+def _part(part: Json, role: str = "assistant", failure: Failure = "") -> Iterator[Said]:
+    """A part of a message of pydantic-ai (`part_kind`), OpenTelemetry (`type`) or Gemini, a block of
+    Anthropic's, or an item of the Responses API: a thought, a call of any tool, its output, or words."""
     kind = text(first(part, "part_kind", "type")).replace("-", "_").removeprefix("builtin_")
     called = mapping(first(part, "function_call", "functionCall"))
     answered = mapping(first(part, "function_response", "functionResponse"))
     if called or answered:
         kind, part = ("tool_call", called) if called else ("tool_return", answered)
-    said = content(first(part, "content", "response", "result", "text"))
-    if kind in ("tool_return", "tool_call_response", "retry_prompt"):
-        failed = kind == "retry_prompt" or part.get("outcome") not in (None, "success")
-        return Said("tool", said, failure="tool_execution_error" if failed else "")
-    if kind in ("system_prompt", "user_prompt"):
-        return Said(kind.removesuffix("_prompt"), said)
-    if role not in ("", "assistant"):
-        return Said(role, said)
-    if kind == "tool_call":
-        return Said("assistant", calls=[call_of(part)], failure=failure, joins=True)
-    if kind in _THINKING:
-        return Said("assistant", thought=said, failure=failure, joins=True)
-    return Said("assistant", said, failure=failure, joins=True)
-
-
-def _item(item: Json, kind: str) -> Iterator[Said]:
-    """An item of the Responses API: a message, a thought, a call of any tool, its output."""
-    if kind == "message":
-        said = _message(item)
-        said.joins = said.role == "assistant"
-        yield said
-    elif kind == "reasoning":
-        thought = "\n".join(map(content, (first(item, "summary", "text"), item.get("content"))))
-        yield Said("assistant", thought=thought.strip(), joins=True)
-    elif kind.endswith("_output"):
-        failed = item.get("status") in ("failed", "incomplete")
-        yield Said("tool", content(item.get("output")), failure="tool_execution_error" if failed else "")
-    else:
-        made = {
-            "name": kind.removesuffix("_call"),
-            "action": first(item, "action", "code", "queries"),
-            **item,
-        }
-        yield Said("assistant", calls=[call_of(made)], joins=True)
-        error, output = item.get("error"), first(item, "output", "outputs", "results")
+    said = content(first(part, "content", "response", "result", "output", "text", "tools"))
+    failed = part.get("outcome") not in (None, "success") or part.get("status") in ("failed", "incomplete")
+    if kind == "retry_prompt" or kind.endswith(("_output", "_return", "_response")):
+        broke = failed or kind == "retry_prompt"
+        yield Said("tool", said, failure="tool_execution_error" if broke else "")
+    elif kind in ("system_prompt", "user_prompt"):
+        yield Said(kind.removesuffix("_prompt"), said)
+    elif role != "assistant":
+        yield Said(role, said)
+    elif kind in _THINKING:
+        thoughts = (first(part, "thinking", "reasoning", "summary", "text", "value"), part.get("content"))
+        thought = "\n".join(filter(None, map(content, thoughts)))
+        yield Said("assistant", thought=thought.strip(), failure=failure, joins=True)
+    elif kind in _CALLS or kind.endswith("_call"):
+        made = {"action": first(part, "action", "code", "queries"), **part}
+        call = call_of(made, kind.removesuffix("_call"))
+        yield Said("assistant", calls=[call], failure=failure, joins=True)
+        error, output = part.get("error"), first(part, "output", "outputs", "results")
         if error or output:
-            failure: Failure = "tool_execution_error" if error else ""
-            yield Said("tool", content(output) or text(error), failure=failure)
+            yield Said(
+                "tool", content(output) or text(error), failure="tool_execution_error" if error else ""
+            )
+    else:
+        yield Said("assistant", said, failure=failure, joins=True)
 
 
-def call_of(call: Json) -> Json:
+def call_of(call: Json, otherwise: str = "") -> Json:
     """A call as {name, arguments}: OpenAI's `function`, LangChain's `args`, Anthropic's `input`, ..."""
+    call = mapping(call.get("tool_call")) or call
     inner = mapping(call.get("function")) or mapping(parsed(call.get("value"))) or call
     named = first(inner, "name", "tool_name", "toolName", "tool", "function")
     return {
-        "name": text(named) or "(unnamed)",
+        "name": text(named) or otherwise or "(unnamed)",
         "arguments": arguments(first(inner, "arguments", "args", "input", "tool_input", "action")),
     }
 
@@ -203,7 +197,7 @@ def _block(value: object) -> str:
     block, kind = mapping(value), text(mapping(value).get("type"))
     if not block:
         return text(value)
-    if kind in (*_THINKING, "tool_use", "tool_call"):
+    if kind in (*_THINKING, *_CALLS):
         return ""
     if kind == "tool_result":
         return content(block.get("content"))

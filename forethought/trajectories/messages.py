@@ -12,33 +12,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from forethought.trajectories.message_forms import Failure, parts_of
+from forethought.trajectories.message_forms import Said, parts_of
 from forethought.trajectories.types import Tool, TrajectoryStep
-from forethought.trajectories.values import Json, first, items, mapping, text
+from forethought.trajectories.values import Json, at, first, items, mapping, parsed, text
 
 _FINISHING = ("finish", "final_answer", "submit", "answer")
 _ANSWER_KEYS = ("final_answer", "answer", "result", "submission", "argument")
 
 
 @dataclass
-class Turn:
+class Turn(Said):
     """A model's reply and what came after it."""
 
-    said: str = ""
-    thought: str = ""
-    calls: list[Json] = field(default_factory=list)
+    role: str = "assistant"
     observed: list[str] = field(default_factory=list)
-    failure: Failure = ""
-    modules: Json = field(default_factory=dict)
-    """Those of AgentDebug that its source tells apart."""
-    open: bool = False
-    """Whether further parts of the same reply may follow."""
 
     @property
     def answer(self) -> str:
         """What it answers: its words where it calls nothing, or what it gives to a tool that ends runs."""
         if not self.calls:
-            return self.said
+            return self.text
         last = self.calls[-1]
         finishing = str(last["name"]).casefold() in _FINISHING
         return text(first(last["arguments"], *_ANSWER_KEYS)) if finishing else ""
@@ -77,14 +70,10 @@ def conversation(messages: Iterable[Any]) -> Conversation:
     for said in (part for message in messages for part in parts_of(mapping(message))):
         last = chat.turns[-1] if chat.turns else None
         if said.role == "assistant":
-            if last is None or not (said.joins and last.open):
-                last = Turn(open=said.joins)
-                chat.turns.append(last)
-            last.said = "\n".join(filter(None, (last.said, said.text)))
-            last.thought = "\n".join(filter(None, (last.thought, said.thought)))
-            last.calls += said.calls
-            last.failure = last.failure or said.failure
-            last.modules |= said.modules
+            if last and said.joins and last.joins:
+                last.add(said)
+            else:
+                chat.turns.append(Turn(**vars(said)))
             continue
         chat.files += [] if chat.turns else said.files
         is_task = said.role == "user" and bool(said.text) and not chat.task
@@ -93,7 +82,7 @@ def conversation(messages: Iterable[Any]) -> Conversation:
             label = {"tool": "", "user": "", "system": "[system] "}.get(said.role, f"[{said.role[:40]}] ")
             repeated = said.role == "system" and said.text in chat.instructions
             last.observed += [label + said.text] if said.text and not repeated else []
-            last.failure, last.open = said.failure or last.failure, False
+            last.failure, last.joins = said.failure or last.failure, False
         elif said.text and said.role == "system":
             chat.instructions += [said.text] if said.text not in chat.instructions else []
         elif said.text and not is_task:
@@ -106,8 +95,8 @@ def conversation(messages: Iterable[Any]) -> Conversation:
 def _modules(turn: Turn) -> Json:
     """The modules of a turn: as its source tells them apart, else what it thought or said, and did."""
     calls = "\n".join(f"{call['name']}({text(call['arguments'])})" for call in turn.calls)
-    thoughts = (turn.thought, turn.said if calls else "")
-    return {"planning": "\n".join(filter(None, thoughts)), "action": calls or turn.said, **turn.modules}
+    thoughts = (turn.thought, turn.text if calls else "")
+    return {"planning": "\n".join(filter(None, thoughts)), "action": calls or turn.text, **turn.modules}
 
 
 def tools_of(value: object) -> tuple[Tool, ...]:
@@ -115,7 +104,7 @@ def tools_of(value: object) -> tuple[Tool, ...]:
     listed = items(value) or [{"name": key, **mapping(each)} for key, each in mapping(value).items()]
     tools: list[Tool] = []
     for each in listed:
-        whole = mapping(each)
+        whole = mapping(parsed(at(each, "tool.json_schema", "json_schema"))) or mapping(each)
         tools += tools_of(first(whole, "function_declarations", "functionDeclarations"))
         tool = mapping(whole.get("function")) or whole
         name = text(first(tool, "name", "type")) if tool else text(each)

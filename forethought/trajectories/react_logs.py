@@ -33,9 +33,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from forethought.trajectories.format import Format
-from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory, TrajectoryStep
+from forethought.trajectories.layout import Layout
+from forethought.trajectories.messages import Conversation, Turn
+from forethought.trajectories.types import Loaded, Outcome
 
-SOURCE = "react_log"
+_RUN = Layout("react_log", "", outcome="outcome", gold="gold")
 _MARK = re.compile(
     r"^(?:(?P<question>Question):|(?P<part>Thought|Action|Observation) (?P<number>[1-9]\d{0,5}):"
     r"|(?P<gold>Correct answer):)[ \t]?",
@@ -107,29 +109,37 @@ class _Entry:
         instructions, before = _parted(self.preface)
         task, after = _parted(self.question)
         guidance = before or after
-        steps = tuple(_step(number, parts, guidance) for number, parts in enumerate(self.steps, 1))
-        finished = bool(steps) and steps[-1].tool.lower() == "finish"
-        halted = self.ending == "HALTED"
-        unfinished = ("The log ends before the run has finished.",)
-        spoken = "\x1f".join(
-            [task, guidance, *("\x1e".join((s.planning, s.action, s.observation)) for s in steps)]
-        )
-        hotpotqa = bool(steps) and {step.tool.lower() for step in steps} <= _HOTPOTQA
-        trajectory = Trajectory(
-            id=f"react-{hashlib.sha256(spoken.encode(errors='replace')).hexdigest()[:16]}",
-            task=task or "(no question)",
-            environment="hotpotqa" if hotpotqa else "",
-            world=_WORLD if hotpotqa else "",
-            instructions=instructions,
-            source=SOURCE,
-            steps=steps,
-            answer=str(steps[-1].arguments.get("argument", "")) if finished else "",
-            halted=halted,
-            notes=(*notes, *(() if finished or halted or not steps else unfinished)),
-        )
-        outcome = _OUTCOMES.get(self.ending, "unknown")
-        gold = (self.gold.strip(),) if self.gold and self.gold.strip() else ()
-        return Loaded(trajectory=trajectory, reference=Reference(outcome=outcome, gold=gold))
+        turns = [_turn(parts) for parts in self.steps]
+        tools = [call["name"].lower() for turn in turns for call in turn.calls or [{"name": ""}]]
+        unfinished = bool(turns) and tools[-1] != "finish" and self.ending != "HALTED"
+        known = [
+            (parts.get("Thought", ""), parts.get("Action", ""), parts.get("Observation", ""))
+            for parts in self.steps
+        ]
+        spoken = "\x1f".join([task, guidance, *map("\x1e".join, known)])
+        entry = {
+            "id": f"react-{hashlib.sha256(spoken.encode(errors='replace')).hexdigest()[:16]}",
+            "task": task or "(no question)",
+            "instructions": instructions,
+            "halted": self.ending == "HALTED",
+            "notes": [*notes, *["The log ends before the run has finished."] * unfinished],
+            "outcome": _OUTCOMES.get(self.ending, "unknown"),
+            "gold": (self.gold or "").strip(),
+        }
+        if turns and set(tools) <= _HOTPOTQA:
+            entry |= {"environment": "hotpotqa", "world": _WORLD}
+        return _RUN.told(Conversation(before=[guidance] if guidance else [], turns=turns), entry, "")
+
+
+def _turn(parts: dict[str, str]) -> Turn:
+    """A step by its parts. Its action stays as it is written."""
+    call = _ACTION.fullmatch(parts.get("Action", ""))
+    return Turn(
+        thought=parts.get("Thought", ""),
+        calls=[{"name": call[1], "arguments": {"argument": call[2]}}] if call else [],
+        modules={"action": parts.get("Action", "")},
+        observed=[parts.get("Observation", "")],
+    )
 
 
 def _entries(text: str) -> Iterator[_Entry]:
@@ -189,20 +199,6 @@ def _parted(text: str) -> tuple[str, str]:
     _, marker, reflections = rest.partition("Reflections:")
     told = reflections.strip() if marker and "END PREVIOUS TRIAL" not in rest else rest
     return text[: found.start()].strip(), f"Reflections on earlier attempts at this task:\n{told}"
-
-
-def _step(number: int, parts: dict[str, str], given: str) -> TrajectoryStep:
-    action = parts.get("Action", "")
-    call = _ACTION.fullmatch(action)
-    return TrajectoryStep(
-        number=number,
-        given=given if number == 1 else "",
-        planning=parts.get("Thought", ""),
-        action=action,
-        observation=parts.get("Observation", ""),
-        tool=call[1] if call else "",
-        arguments={"argument": call[2]} if call else {},
-    )
 
 
 def _differences(text: str, entries: Sequence[_Entry]) -> tuple[str, ...]:

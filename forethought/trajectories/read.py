@@ -15,6 +15,7 @@ from forethought.json_files import FileError, parse_values, read_text
 from forethought.text import one_line
 from forethought.trajectories import agent_error_bench, chats, own, react_logs, span_formats, step_records
 from forethought.trajectories.format import Format
+from forethought.trajectories.layout import Layout
 from forethought.trajectories.types import Loaded, Trajectory
 from forethought.trajectories.values import items, mapping, sanitize
 
@@ -25,7 +26,7 @@ _NAMED = 5
 """Files that a warning names."""
 _KEYS = 12
 """Keys of an unknown object that its refusal names."""
-FORMATS: tuple[Format, ...] = (
+FORMATS: tuple[Format | Layout, ...] = (
     *own.FORMATS,
     agent_error_bench.AGENT_ERROR_BENCH,
     *span_formats.FORMATS,

@@ -1,4 +1,4 @@
-"""The spans of LangSmith, Langfuse and OpenTelemetry (GenAI conventions, OTLP JSON).
+"""The spans of LangSmith, Langfuse and OpenTelemetry (GenAI conventions or OpenInference, OTLP JSON).
 
 Each system's spans are first brought into one flat list of records; one table of paths then reads them all.
 """
@@ -23,30 +23,28 @@ _PATHS = {
     "id": "id|spanId|span_id",
     "parent": "parent_run_id|parentObservationId|parent_observation_id|parentSpanId|parent_span_id",
     "trace": "trace_id|traceId",
-    "kind": "run_type|type|attributes.gen_ai.operation.name|attributes.traceloop.span.kind"
-    "|attributes.llm.request.type",
-    "name": "attributes.gen_ai.tool.name|attributes.traceloop.entity.name|name",
+    "kind": "run_type|type|@openinference.span.kind|@gen_ai.operation.name|@traceloop.span.kind"
+    "|@llm.request.type",
+    "name": "@gen_ai.tool.name|@tool.name|@traceloop.entity.name|name",
     "begun": "dotted_order|startTime|start_time|startTimeUnixNano|start_time_unix_nano",
-    "inputs": "inputs|input|attributes.gen_ai.tool.call.arguments|attributes.tool_arguments"
-    "|attributes.gen_ai.input.messages|attributes.input.value|attributes.traceloop.entity.input"
-    "|attributes.gen_ai.prompt|asked",
-    "outputs": "outputs|output|attributes.gen_ai.tool.call.result|attributes.tool_response"
-    "|attributes.gen_ai.output.messages|attributes.output.value|attributes.final_result"
-    "|attributes.traceloop.entity.output|said|attributes.gen_ai.completion",
-    "instructions": "attributes.gen_ai.system_instructions|input.instructions|input.system"
+    "inputs": "inputs|input|@gen_ai.tool.call.arguments|@tool_arguments|@gen_ai.input.messages"
+    "|@llm.input_messages|@input.value|@traceloop.entity.input|@gen_ai.prompt|asked",
+    "outputs": "outputs|output|@gen_ai.tool.call.result|@tool_response|@gen_ai.output.messages"
+    "|@llm.output_messages|@output.value|@final_result|@traceloop.entity.output|said|@gen_ai.completion",
+    "instructions": "@gen_ai.system_instructions|input.instructions|input.system"
     "|input.config.system_instruction|input.systemInstruction|output.instructions",
     "tools": "extra.invocation_params.tools|inputs.tools|input.tools|input.config.tools|tool_definitions"
-    "|toolDefinitions|modelParameters.tools|attributes.gen_ai.tool.definitions|output.tools",
-    "trouble": "statusMessage|status_message|status.message|attributes.error.type",
+    "|toolDefinitions|modelParameters.tools|@gen_ai.tool.definitions|@llm.tools|output.tools",
+    "trouble": "statusMessage|status_message|status.message|@error.type",
     "gold": "reference_outputs|expectedOutput|metadata.expected_output",
-    "task_id": "reference_example_id|datasetItemId|metadata.dataset_item_id|metadata.task_id"
-    "|attributes.task_id",
+    "task_id": "reference_example_id|datasetItemId|metadata.dataset_item_id|metadata.task_id|@task_id",
 }
-"""Where the parts of a span stand in a record."""
+"""Where the parts of a span stand in a record; @ is its attributes."""
 
 
 def _span(record: Json) -> Span:
-    found = {part: parsed(at(record, *paths.split("|"))) for part, paths in _PATHS.items()}
+    paths = {part: listed.replace("@", "attributes.").split("|") for part, listed in _PATHS.items()}
+    found = {part: parsed(at(record, *each)) for part, each in paths.items()}
     failed = record.get("level") == "ERROR" or at(record, "status.code") in (2, "STATUS_CODE_ERROR")
     return Span(
         **{part: text(found[part]) for part in ("id", "parent", "trace", "name", "task_id")},

@@ -116,8 +116,11 @@ def _trace(spans: Sequence[Span], source: str, name: str) -> Loaded:
 
 def _frame(spans: Sequence[Span]) -> None:
     """A model's span that holds others only frames them; of two that tell of one call the outer counts."""
+    by_parent: dict[str, list[Span]] = {}
     for span in spans:
-        within = [each for each in spans if each.parent == span.id and each.kind and span.kind == MODEL]
+        by_parent.setdefault(span.parent, []).extend([span] if span.kind else [])
+    for span in spans:
+        within = by_parent.get(span.id, []) if span.kind == MODEL else []
         twice = len(within) == 1 and within[0].kind == MODEL
         for each in within if twice else [span] if within else []:
             each.kind = ""
@@ -133,7 +136,7 @@ def _model(span: Span, chat: Conversation) -> None:
     chat.task = chat.task or _words(span.inputs, _TASK_KEYS)
     replied = messages_in(span.outputs) or ([span.outputs] if isinstance(span.outputs, str) else [])
     said = [{"role": "assistant", "content": each} if isinstance(each, str) else each for each in replied]
-    turns = conversation(said).turns or [Turn(said=_words(span.outputs, _ANSWER_KEYS))]
+    turns = conversation(said).turns or [Turn(text=_words(span.outputs, _ANSWER_KEYS))]
     chat.turns.append(turns[-1])
     if span.error:
         turns[-1].failure = "llm_limit"

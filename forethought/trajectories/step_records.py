@@ -159,10 +159,8 @@ _SMOLAGENTS = Layout("smolagents", "", answer="output", ended="state", limits="m
 _STABLE_TOOL_BENCH: dict[str, Any] = {"task": "query", "answers": False, "limits": "max"}
 FORMATS = (
     Format("smolagents", "steps with step_number and model_output", _is_smolagents, _read_smolagents),
-    Layout(
-        "stable_tool_bench", "answer_generation.query forward_args", adapt=_answer, **_STABLE_TOOL_BENCH
-    ).format(),
+    Layout("stable_tool_bench", "answer_generation.query forward_args", adapt=_answer, **_STABLE_TOOL_BENCH),
     Layout(
         "stable_tool_bench", "answer.answer_details query", runs="*", adapt=_prediction, **_STABLE_TOOL_BENCH
-    ).format(),
+    ),
 )

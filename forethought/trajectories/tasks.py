@@ -1,19 +1,23 @@
 """Tasks to learn from, and trials of them.
 
-A tasks file is JSON Lines of {id, task, files, expected | checker, reference}.
+A tasks file is JSON Lines of {id, task, files, expected | rubric | checker, reference}, or CSV with such
+columns.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Awaitable, Callable, Sequence
+import os
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from forethought.json_files import FileError, read_records
+from forethought.json_files import FileError, as_record, read_lines, read_text
 from forethought.models.types import Usage, no_usage
 from forethought.trajectories.types import Loaded
 
@@ -27,6 +31,9 @@ def _texts(value: Any) -> Any:
     )
 
 
+Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+
+
 class CollectTask(BaseModel):
     """A task, and how to tell whether a run of it succeeded."""
 
@@ -34,10 +41,12 @@ class CollectTask(BaseModel):
 
     id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
     task: str = Field(min_length=1)
-    files: tuple[str, ...] = ()
+    files: Texts = ()
     """Paths, relative to the tasks file."""
-    expected: Annotated[tuple[str, ...], BeforeValidator(_texts)] = ()
+    expected: Texts = ()
     """Accepted answers."""
+    rubric: Texts = ()
+    """Criteria, each of which a right answer meets, as a model judges."""
     checker: str | None = Field(default=None, pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
     """MODULE:NAME of a function that is given the answer and the task, and says whether it is right."""
     reference: str = ""
@@ -47,12 +56,16 @@ class CollectTask(BaseModel):
     @property
     def references(self) -> tuple[str, ...]:
         """All that is known of a right result."""
-        return tuple(text for text in (*self.expected, self.reference) if text.strip())
+        return tuple(text for text in (*self.expected, *self.rubric, self.reference) if text.strip())
 
     @model_validator(mode="after")
     def _can_be_judged(self) -> CollectTask:
-        if bool([text for text in self.expected if text.strip()]) == bool(self.checker):
-            raise ValueError("give either expected (the accepted answers) or checker (MODULE:NAME)")
+        said = [any(text.strip() for text in texts) for texts in (self.expected, self.rubric)]
+        if [*said, bool(self.checker)].count(True) != 1:
+            raise ValueError(
+                "give one of expected (the accepted answers), rubric (criteria for a judge) or checker "
+                "(MODULE:NAME)"
+            )
         return self
 
 
@@ -74,36 +87,53 @@ Attempt = Callable[[CollectTask, int, Sequence[str]], Awaitable[Attempted]]
 where it comes to no end, and the ModelErrors."""
 
 
+SEPARATOR = "|"
+"""Parts several files, accepted answers or criteria in a cell of a CSV file."""
+_LISTS = {"files", "expected", "rubric"}
+
+
 class RunError(RuntimeError):
     """A run that came to no end; one line. It is not kept, and is tried again next time."""
 
 
 def read_tasks(path: Path) -> list[CollectTask]:
-    """The tasks in a file, their files as absolute paths that exist.
+    """The tasks in a file, their files as absolute paths that exist; one without an id has its number.
 
     Reads the disk. Raises FileError, in one line with the file's line number.
     """
     tasks: dict[str, CollectTask] = {}
-    for number, task in read_records(path, CollectTask):
+    rows = _csv_rows(path) if path.suffix.lower() == ".csv" else read_lines(path)
+    for number, row in rows:
+        if isinstance(row, dict):
+            question = {"task": row.pop("question")} if "question" in row and "task" not in row else {}
+            row = {"id": str(len(tasks) + 1), **question, **row}
+        task = as_record(CollectTask, row, path, number)
         if task.id in tasks:
             raise FileError(f"{path}:{number}: the id {task.id!r} is used twice; ids must differ")
         tasks[task.id] = task.model_copy(update={"files": existing_files(task.files, path, number)})
     if not tasks:
-        raise FileError(f"{path}: no tasks in it; write one {{id, task, expected}} as JSON on each line")
+        raise FileError(f"{path}: no tasks in it; write one {{task, expected}} as JSON on each line")
     return list(tasks.values())
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, Any]]:
+    """Each row's last line and its cells that are not empty. Raises FileError."""
+    rows = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        for row in rows:
+            if None in row or None in row.values():
+                raise FileError(f"{path}:{rows.line_num}: the row has not as many cells as the header")
+            cells = {name.strip(): cell.strip() for name, cell in row.items() if cell.strip()}
+            lists = {name: cells[name].split(SEPARATOR) for name in _LISTS & cells.keys()}
+            yield rows.line_num, cells | {name: [part.strip() for part in lists[name]] for name in lists}
+    except csv.Error as error:
+        raise FileError(f"{path}:{rows.reader.line_num}: broken CSV ({error}); correct it") from error
 
 
 def existing_files(names: Sequence[str], path: Path, line: int) -> tuple[str, ...]:
     """The files that a line names, relative to the tasks file, as absolute paths. Raises FileError."""
-    paths = []
-    for name in names:
-        try:
-            file = (path.parent / name).resolve()
-            exists = file.is_file()
-        # A name that no file system takes; a loop of links, before Python 3.13.
-        except (OSError, RuntimeError, ValueError):
-            exists = False
-        if not exists:
+    paths = {name: os.path.abspath(path.parent / name) for name in names}
+    for name, file in paths.items():
+        if not os.path.isfile(file):
             raise FileError(f"{path}:{line}: the file {name!r} is not there (looked in {path.parent})")
-        paths.append(str(file))
-    return tuple(paths)
+    return tuple(paths.values())

@@ -7,41 +7,31 @@ from math import ceil, log2
 
 from forethought.knowledge.error_taxonomy import Taxonomy
 from forethought.nodes.debugger.messages import critical_messages, label_messages
-from forethought.nodes.support.offline import Estimate, tokens_of_prompt
+from forethought.nodes.support.offline import tokens_of_prompt
 from forethought.prompts.debug_replies import MOST_SUSPECTS
 from forethought.state.debugger import BASELINES, LABELLED_METHODS, DebuggerContext
 from forethought.trajectories.types import Trajectory
 
 
-def estimate(trajectory: Trajectory, context: DebuggerContext, taxonomy: Taxonomy) -> Estimate:
-    """The calls of stages 1 and 2, of which each holds the run, and their tokens; and the re-runs to come.
-    Baselines only re-run."""
-    reruns = _reruns(trajectory, context)
-    if context.rerun in BASELINES:
-        return Estimate(besides=reruns)
-    count = len(trajectory.steps)
-    about_steps = {"brute_force": count, "binary_search": ceil(log2(count + 1)), "counterfactual": count}
-    calls = about_steps.get(context.method, 0)
-    if context.fine_grained and context.method in LABELLED_METHODS:
-        has_triage = context.method == "triage" and count > MOST_SUSPECTS
-        calls += 1 + MOST_SUSPECTS if has_triage else count
-    middle = trajectory.steps[count // 2].number
-    about_step = tokens_of_prompt(label_messages(trajectory, middle, context, taxonomy))
-    last = tokens_of_prompt(critical_messages(trajectory, {}, context, taxonomy))
-    return Estimate(besides=reruns).plus(about_step, calls).plus(last)
-
-
-def estimate_of_runs(
+def estimate(
     trajectories: Sequence[Trajectory], context: DebuggerContext, taxonomy: Taxonomy
-) -> Estimate:
-    """What debugging each of these costs, together."""
-    each = [estimate(trajectory, context, taxonomy) for trajectory in trajectories]
-    besides = {one.besides: None for one in each if one.besides}
-    return Estimate(
-        calls=sum(one.calls for one in each),
-        input_tokens=sum(one.input_tokens for one in each),
-        besides=f"for each run {' or '.join(besides)}" if besides else "",
-    )
+) -> tuple[list[int], str]:
+    """The tokens of the prompts of stages 1 and 2, of which each holds its run; and the re-runs to come.
+    Baselines only re-run."""
+    prompts: list[int] = []
+    for trajectory in trajectories if context.rerun not in BASELINES else ():
+        count = len(trajectory.steps)
+        about_steps = {"brute_force": count, "binary_search": ceil(log2(count + 1)), "counterfactual": count}
+        calls = about_steps.get(context.method, 0)
+        if context.fine_grained and context.method in LABELLED_METHODS:
+            has_triage = context.method == "triage" and count > MOST_SUSPECTS
+            calls += 1 + MOST_SUSPECTS if has_triage else count
+        middle = trajectory.steps[count // 2].number
+        prompts += [tokens_of_prompt(label_messages(trajectory, middle, context, taxonomy))] * calls
+        prompts.append(tokens_of_prompt(critical_messages(trajectory, {}, context, taxonomy)))
+    reruns = dict.fromkeys(filter(None, (_reruns(trajectory, context) for trajectory in trajectories)))
+    of_each = "for each run " if reruns and len(trajectories) > 1 else ""
+    return prompts, of_each + " or ".join(reruns)
 
 
 def _reruns(trajectory: Trajectory, context: DebuggerContext) -> str:

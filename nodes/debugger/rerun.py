@@ -10,7 +10,7 @@ request, the debugging ends here: `failed` if there was none at all, else `not_f
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from langgraph.runtime import Runtime
@@ -214,7 +214,7 @@ async def tree_of_thoughts(request: RerunRequest) -> Continuation:
         max_observation=context.max_observation_chars,
     )
     policy.restore(request.state.get("tree", []))
-    continuation = await request.rollouts.with_policy(policy).from_start(())
+    continuation = await replace(request.rollouts, policy=policy).from_start(())
     request.update["tree"] = policy.saved()
     return continuation
 

@@ -47,7 +47,7 @@ async def take(
         return {**update, "status": "successful"}
     if refusal := _refusal(trajectory, thread or None, accepted, context, services):
         return {**update, **_failure(refusal)}
-    services.tell(runtime, estimate(trajectory, context, services.taxonomy))
+    services.tell(runtime, *estimate([trajectory], context, services.taxonomy))
     return {**update, "status": "running"}
 
 

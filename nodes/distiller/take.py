@@ -13,7 +13,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.nodes.support.offline import Estimate, OfflineServices, runs_by_task, tokens_of_runs
+from forethought.nodes.support.offline import OfflineServices, runs_by_task, tokens_of_runs
 from forethought.state.distiller import DistillerContext, DistillerState, MixedTask, Run
 from forethought.state.offline import empty_channels
 from forethought.trajectories.questions import Questions
@@ -70,12 +70,12 @@ async def take(
     }
 
 
-def _estimate(compared: Sequence[Iterable[Loaded]]) -> Estimate:
-    """A diagnosis of each task; an aggregation of about one error a task, and patterns of one error in five
-    tasks, as measured in docs/learning.md."""
+def _estimate(compared: Sequence[Iterable[Loaded]]) -> list[int]:
+    """Tokens of the prompts: a diagnosis of each task; an aggregation of about one error a task, and patterns
+    of one error in five tasks, as measured in docs/learning.md."""
     sizes = [tokens_of_runs(run.trajectory for run in runs) for runs in compared]
-    whole = Estimate(len(sizes), sum(sizes))
-    return whole.plus(tokens_of_runs(()), len(sizes)).plus(max(sizes, default=0), ceil(len(sizes) / 5))
+    patterns = [max(sizes, default=0)] * ceil(len(sizes) / 5)
+    return [*sizes, *[tokens_of_runs(())] * len(sizes), *patterns]
 
 
 def _outcomes(runs: Sequence[Loaded]) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
 from langgraph.config import get_config
@@ -47,29 +47,18 @@ _TOLD_FROM = 10
 """A command that asks a model more often than this says so first."""
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """Model calls that are to come, and their tokens as if no cache made any cheaper."""
+def estimate_text(prompts: Sequence[int], models: Models, model: str, besides: str = "") -> str:
+    """What a person is told before prompts of so many tokens, as if no cache made any cheaper; '' of a few.
 
-    calls: int = 0
-    input_tokens: int = 0
-    besides: str = ""
-    """What comes on top, whose cost nobody knows beforehand."""
-
-    def plus(self, prompt_tokens: int, times: int = 1) -> Estimate:
-        """With `times` further calls."""
-        tokens = self.input_tokens + times * prompt_tokens
-        return replace(self, calls=self.calls + times, input_tokens=tokens)
-
-    def text(self, models: Models, model: str) -> str:
-        """What a person is told of it; '' of a few calls."""
-        if self.calls <= _TOLD_FROM and not self.besides:
-            return ""
-        output = self.calls * _REPLY_TOKENS
-        usd = models.price(model, self.input_tokens, output)
-        costs = "price unknown" if usd is None else f"${usd:.2f} without a cache"
-        calls = f"about {self.calls} calls, {self.input_tokens + output:,} tokens, {costs}"
-        return f"estimate: {'; '.join(filter(None, [calls if self.calls else '', self.besides]))}"
+    `besides` is what comes on top, whose cost nobody knows beforehand.
+    """
+    if len(prompts) <= _TOLD_FROM and not besides:
+        return ""
+    output = len(prompts) * _REPLY_TOKENS
+    usd = models.price(model, sum(prompts), output)
+    costs = "price unknown" if usd is None else f"${usd:.2f} without a cache"
+    calls = f"about {len(prompts)} calls, {sum(prompts) + output:,} tokens, {costs}" if prompts else ""
+    return f"estimate: {'; '.join(filter(None, (calls, besides)))}"
 
 
 def tokens_of_prompt(messages: Iterable[Message]) -> int:
@@ -156,9 +145,9 @@ class OfflineServices(Generic[C]):
         if note := shortened(trajectories, context.max_observation_chars, getattr(context, "window", None)):
             runtime.stream_writer({"event": "note", "text": note})
 
-    def tell(self, runtime: Runtime[C], estimate: Estimate) -> None:
-        """Say in the stream what is to come, where that is more than a few calls."""
-        if text := estimate.text(self.models, self.context(runtime).model):
+    def tell(self, runtime: Runtime[C], prompts: Sequence[int], besides: str = "") -> None:
+        """Say in the stream what is to come, where that is more than a few calls: see `estimate_text`."""
+        if text := estimate_text(prompts, self.models, self.context(runtime).model, besides):
             runtime.stream_writer({"event": "note", "text": text})
 
     async def save(self, trajectory: Trajectory) -> str:

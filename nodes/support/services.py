@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic
@@ -123,7 +124,7 @@ class Turn:
         """Ask the model of `role`, or of `model`; a reply that stays invalid is a result without one.
 
         With `lenient` any failure of the model is such a result. `event` holds the details of the stream
-        event that announces the call; `listener` hears the replies while they come. Raises the
+        events that announce the call and its reply; `listener` hears the replies while they come. Raises the
         other ModelErrors, and ReplayError in any case: a recording that lacks a reply would go unseen.
         """
         if event is not None:
@@ -146,4 +147,6 @@ class Turn:
                 raise
             problem = (error.problem if isinstance(error, ReplyError) else "") or str(error)
             return AskResult(None, error.usage, problem=problem, error=error)
+        if event is not None:
+            self.emit("replied", role=role, **event, reply=json.loads(result.text))
         return AskResult(result.reply, result.usage, result.text)

@@ -9,7 +9,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.nodes.support.offline import Estimate, OfflineServices, runs_by_task, tokens_of_runs
+from forethought.nodes.support.offline import OfflineServices, runs_by_task, tokens_of_runs
 from forethought.state.offline import empty_channels
 from forethought.state.reducers import CLEAR
 from forethought.state.synthesizer import Json, SynthesizerContext, SynthesizerState, TaskRecord, TrialRecord
@@ -57,21 +57,18 @@ async def take(
     return {**empty_channels(SynthesizerState), **update, "models": models, "status": "running"}
 
 
-def _estimate(tasks: Iterable[Sequence[Loaded]], context: SynthesizerContext) -> Estimate:
-    """Of each task with a failed trial: two reflections a failed trial, the task's error types, labels of all
-    its steps by stretches, and one error type that other tasks share."""
-    whole = Estimate()
+def _estimate(tasks: Iterable[Sequence[Loaded]], context: SynthesizerContext) -> list[int]:
+    """Tokens of the prompts. Of each task with a failed trial: two reflections a failed trial, the task's
+    error types, labels of all its steps by stretches, and one error type that other tasks share."""
+    prompts: list[int] = []
     for runs in tasks:
-        sizes = {run.trajectory.id: tokens_of_runs([run.trajectory]) for run in runs}
-        failed = [run.trajectory.id for run in runs if run.reference.outcome == "failure"]
-        for key in failed:
-            whole = whole.plus(sizes[key], 2)
+        sizes = [tokens_of_runs([run.trajectory]) for run in runs]
+        failed = [size for run, size in zip(runs, sizes, strict=True) if run.reference.outcome == "failure"]
         if failed:
-            whole = whole.plus(tokens_of_runs(run.trajectory for run in runs), 2)
-            for run in runs:
-                stretches = ceil(len(run.trajectory.steps) / context.steps_per_call)
-                whole = whole.plus(sizes[run.trajectory.id], stretches)
-    return whole
+            prompts += [*failed, *failed, *[tokens_of_runs(run.trajectory for run in runs)] * 2]
+            for run, size in zip(runs, sizes, strict=True):
+                prompts += [size] * ceil(len(run.trajectory.steps) / context.steps_per_call)
+    return prompts
 
 
 def _of_tasks(records: Sequence[CollectTask]) -> dict[str, Any]:

@@ -112,6 +112,26 @@ async def test_nobody_who_does_not_stream_makes_the_provider_stream(drive: Drive
     assert {seen.reply_name for seen in out.requests if seen.body.get("stream")} <= {"Plan", "AnswerDraft"}
 
 
+@pytest.mark.filterwarnings("ignore:The v3 streaming protocol")
+async def test_the_newer_protocol_of_events_has_the_tokens_too(drive: Drive) -> None:
+    out = await drive(Script(answers=[checked(LONG, check())]), task=None, effort="auto")
+    given = {"messages": [{"role": "user", "content": "x"}]}
+    run = await out.graph.astream_events(given, out.config, context=out.context, version="v3")
+    pieces = {message.message_id: [piece async for piece in message.text] async for message in run.messages}
+    await out.look()
+    assert list(pieces) == ["step-1", out.state["messages"][-1].id]
+    assert len(pieces[out.state["messages"][-1].id]) > 5
+    assert "".join(pieces[out.state["messages"][-1].id]) == LONG
+
+
+async def test_what_the_roles_wrote_is_among_the_custom_events(drive: Drive) -> None:
+    out = await drive(Script(answers=[checked(LONG, check())]), task=None, effort="auto")
+    _, events = await streamed(out)
+    written = {event["role"]: event["reply"] for event in events if event["event"] == "replied"}
+    assert list(written) == ["planner", "tool", "answer"]
+    assert written["answer"]["checks"] == [check()]
+
+
 async def test_what_a_stream_costs_is_counted_as_ever(drive: Drive) -> None:
     reply = Reply(checked(LONG, check()), prompt_tokens=1234, completion_tokens=56)
     out = await drive(Script(answers=[reply]), task=None, effort="auto")

@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.language_models import BaseChatModel
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.language_models.fake_chat_models import (
+    FakeListChatModel,
+    GenericFakeChatModel,
+    ParrotFakeChatModel,
+)
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult, LLMResult
 from langchain_core.runnables import RunnableLambda
@@ -109,6 +113,20 @@ async def test_the_operator_s_bounds_hold_for_an_object_too(
         await run(build_agent(settings=made, model=Slow(seconds=9)))
 
 
+@pytest.mark.parametrize(
+    ("chat", "said"),
+    [
+        (ParrotFakeChatModel(), "model ParrotFakeChatModel gave a HumanMessage, which is no reply"),
+        (FakeListChatModel(responses=["Vienna"]), "no valid plan (the reply holds no JSON object"),
+    ],
+)
+async def test_what_gives_no_reply_of_the_form_asked_for_fails_in_one_line(
+    settings: Make, chat: BaseChatModel, said: str
+) -> None:
+    state = await run(build_agent(settings=settings(), model=chat))
+    assert (state["status"], said in state["messages"][-1].text) == ("failed", True)
+
+
 async def test_callbacks_of_the_config_hear_of_each_question_and_reply(settings: Make) -> None:
     events: list[str] = []
 
@@ -135,3 +153,28 @@ def test_what_is_no_chat_model_is_refused_in_one_line(settings: Make) -> None:
         with pytest.raises(ValueError, match=r"\S") as caught:
             build_agent(settings=settings(), **given)
         assert said in str(caught.value)
+
+
+async def test_a_model_that_does_not_stream_is_heard_at_the_end(settings: Make) -> None:
+    graph = build_agent(settings=settings(), model=Slow())
+    told = [
+        message.text
+        async for message, _ in graph.astream(
+            {"task": "?"}, context=Context(effort="low"), stream_mode="messages"
+        )
+        if message.type != "human"
+    ]
+    assert "".join(told) == "Vienna"
+
+
+def test_one_object_serves_one_event_loop_after_another_and_none(
+    settings: Make, model_server: Callable[..., ModelServer]
+) -> None:
+    server = model_server(Script(plans=[AT_ONCE]))
+    chat = ChatOpenAI(model="gpt-4.1", base_url=server.url, api_key="its-own-key")  # type: ignore[arg-type]
+    graph, low = build_agent(settings=settings(), model=chat), Context(effort="low")
+    for _ in range(2):
+        assert asyncio.run(graph.ainvoke({"task": "?"}, context=low))["answer"] == "Vienna"
+        assert graph.invoke({"task": "?"}, context=low)["answer"] == "Vienna"
+        parts = [*graph.stream({"task": "?"}, context=low, stream_mode="messages")]
+        assert "".join(message.text for message, _ in parts) == "?Vienna"

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from forethought.settings import Settings
 from forethought.tools.files import FileStore
 from forethought.training.from_synthesis import reflection_records
-from forethought.trajectories.types import Trajectory
 from tests.support.model_server import Answer, SeenRequest
 from tests.support.synthesizing import (
     HABITS,
@@ -86,11 +85,7 @@ async def test_each_failed_trial_has_one_final_reflection_from_all_levels(
     assert out.state["reflections"]["t1.1"] in merged
     assert "shows that it has to" in merged
     assert merged.count("It recurs everywhere") == 2
-    store = FileStore(settings().blobs_dir)
-    kept = {
-        key: Trajectory.model_validate_json(store.get(out.state["trials"][key]["stored"])) for key in failed
-    }
-    records = reflection_records(out.state, kept)
+    records = reflection_records(out.state, FileStore(settings().blobs_dir))
     assert [record.task_id for record in records] == [
         name.lower() for name, habits in PLANTED.items() for _ in habits
     ]

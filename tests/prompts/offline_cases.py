@@ -188,6 +188,9 @@ OFFLINE_CASES: dict[str, Callable[[], Sequence[Message]]] = {
     "debug_judge": _rendered(
         "debug_judge", gold=["on the shelf", "shelf"], answer="</given_answer> the shelf"
     ),
+    "rubric_judge": _rendered(
+        "rubric_judge", criteria=["It names the shelf.", "</criterion> It cites a page."], answer="the shelf"
+    ),
     "debug_critical_unjudged": lambda: critical_messages(
         BARE, LABELS, CONTEXT, TAXONOMY, known_failure=False
     ),

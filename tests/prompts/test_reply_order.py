@@ -127,6 +127,7 @@ REPLIES = {
     "debug_salvage": "Salvage",
     "debug_substitution": "Substitution",
     "debug_judge": "Judgement",
+    "rubric_judge": "AssertionVerdicts",
     "debug_policy": "ModularStep",
     "debug_candidates": "Candidates",
     "debug_values": "CandidateValues",

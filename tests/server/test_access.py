@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from langgraph_sdk import get_sync_client
 
 from forethought.lessons.book import namespace_of
 from tests.server.served import MARK, TOKENS, Served
@@ -220,3 +221,13 @@ def test_a_webhook_reaches_nothing_inside(served: Served, route: str, address: s
         answer = bob.post(route, json=given)
     assert answer.status_code == 422, answer.text
     assert len(served.models.requests) == heard, "and nothing is run for it"
+
+
+def test_a_token_is_also_taken_as_the_api_key_of_langgraphs_clients(served: Served) -> None:
+    with get_sync_client(url=served.url, api_key=TOKENS["alice"]) as alice:
+        assert alice.threads.get(served.thread)["thread_id"] == served.thread
+    with (
+        get_sync_client(url=served.url, api_key="some-other-key-or-token") as stranger,
+        pytest.raises(httpx.HTTPStatusError, match="access token is not known"),
+    ):
+        stranger.threads.get(served.thread)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -65,6 +65,8 @@ class HastyClerk(BaseChatModel):
     """What a role says instead, a text or JSON."""
     wrong_first: int = 0
     """How often it asks for an item that is not there."""
+    down: Sequence[str] = ()
+    """Roles for which it cannot be had."""
     asked: list[tuple[str, str]] = Field(default_factory=list)
     """Role and prompt of each call."""
 
@@ -98,6 +100,8 @@ class HastyClerk(BaseChatModel):
         text = "\n".join(message.text for message in messages)
         role = role_of(text)
         self.asked.append((role, text))
+        if role in self.down:
+            raise ConnectionError("the model is overloaded")
         if role in self.replies:
             said = self.replies[role]
             return AIMessage(said if isinstance(said, str) else json.dumps(said))

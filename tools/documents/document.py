@@ -6,7 +6,8 @@ header, and a section that goes on repeats its heading.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,6 +16,7 @@ FORMATS = "txt, md, html, xml, csv, tsv, json, eml, xlsx, xls, docx, pptx, pdf, 
 """What can be read, in words."""
 PART_HINT = "Ask the user for the part that matters, as a file of its own."
 """What to do about a document that is too large."""
+_OWN_MARK = re.compile(r"\(?[\dA-Za-z]{1,4}[.)]\s|\*")
 
 
 class Unreadable(Exception):
@@ -75,6 +77,22 @@ class Content:
     tables: Rows | dict[str, Rows]
     """The rows of CSV and TSV; of a workbook the rows by sheet, hidden ones too; of any other document its
     tables by number, from '1'."""
+
+
+def list_item(text: str, depth: int) -> str:
+    """A list's item in Markdown; one that begins with a mark of its own keeps it."""
+    return "  " * depth + (text if _OWN_MARK.match(text) else f"- {text}")
+
+
+def joined(blocks: Iterable[tuple[str, bool]]) -> str:
+    """Markdown of blocks, empty ones left out; each says whether it is a list's item."""
+    pieces: list[str] = []
+    listing = False
+    for text, item in blocks:
+        if text:
+            pieces.append(("\n" if listing and item else "\n\n") + text)
+            listing = item
+    return "".join(pieces).strip("\n")
 
 
 def ranges(numbers: Sequence[int]) -> str:

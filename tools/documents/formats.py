@@ -15,10 +15,11 @@ from urllib.parse import unquote, urlsplit
 
 from forethought.tools.documents.archive import open_archive, read_zip
 from forethought.tools.documents.document import Document, Unreadable
-from forethought.tools.documents.office import read_docx, read_pptx
 from forethought.tools.documents.pages import html_markdown, read_eml, read_epub, read_html
 from forethought.tools.documents.pdf import read_pdf
 from forethought.tools.documents.plain import decode, read_delimited, read_text
+from forethought.tools.documents.slides import read_pptx
+from forethought.tools.documents.word import read_docx
 from forethought.tools.documents.workbooks import read_xls, read_xlsx
 from forethought.tools.kinds import picture_kind, sound_kind
 

@@ -24,7 +24,8 @@ from forethought.app.text import one_line
 from forethought.app.view import usage_line
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.models import Models
-from forethought.nodes.debugger.estimate import estimate_of_runs
+from forethought.nodes.debugger.estimate import estimate
+from forethought.nodes.support.offline import estimate_text
 from forethought.settings import Settings
 from forethought.state.debugger import DebuggerContext
 from forethought.trajectories.types import Loaded
@@ -115,8 +116,8 @@ def _debug(
 def _tell_costs(runner: Runner, runs: Sequence[Loaded], context: DebuggerContext, settings: Settings) -> None:
     """Print the estimate of all runs but those that succeeded, which cost nothing."""
     costly = [run.trajectory for run in runs if run.reference.outcome != "success" and run.trajectory.steps]
-    estimate = estimate_of_runs(costly, context, load_taxonomy())
-    if text := estimate.text(Models(settings), context.model):
+    prompts, besides = estimate(costly, context, load_taxonomy())
+    if text := estimate_text(prompts, Models(settings), context.model, besides):
         runner.console.print(f"note: {text}", style="dim", soft_wrap=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from forethought.app.text import one_line
@@ -42,12 +43,8 @@ def summary(runs: Sequence[tuple[Loaded, Json]], succeeded: Sequence[Loaded] = (
         "recurring": {
             "tool_errors": [
                 {
-                    "tool": error.tool,
-                    "reply": error.reply,
-                    "steps": error.steps,
+                    **asdict(error),
                     "replies": error.count,
-                    "calls": error.calls,
-                    "succeeded": error.succeeded,
                     "critical": sum(
                         _critical(reports[key]).get("critical_step") in steps
                         for key, steps in error.steps.items()

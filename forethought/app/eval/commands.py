@@ -20,9 +20,12 @@ eval_app = typer.Typer(
 class EvalOptions(CommandOptions):
     """The flags of `eval run`."""
 
-    offers = "model base_url sets"
+    offers = "model base_url sets checkers"
 
-    name: str = argument(help="The benchmark, as `eval list` names it.", metavar="NAME")
+    name: str = argument(
+        help="The benchmark, as `eval list` names it; MODULE:OBJECT; or a tasks file, as for `collect`.",
+        metavar="NAME|TASKS",
+    )
     method: str = flag(
         help="Methods, comma-separated; compared with the first.", metavar="M,...", default="ours"
     )
@@ -82,7 +85,7 @@ class EvalOptions(CommandOptions):
     @property
     def folder(self) -> Path:
         """Where the results go."""
-        return self.out or Path("evaluations") / self.name.replace(":", "-")
+        return self.out or Path("evaluations") / Path(self.name).name.replace(":", "-")
 
 
 def _names(text: str, flag: str) -> tuple[str, ...]:
@@ -111,7 +114,8 @@ class LogsOptions(CommandOptions):
 
     logs: list[Path] = argument("Folders that `eval run` wrote, or inspect logs in them.", "LOG...")
     benchmark: str | None = flag(
-        help="An own benchmark, whose figures are wanted: it is imported.", metavar="MODULE:OBJECT"
+        help="The benchmark as `eval run` named it, whose own figures are wanted: it is imported.",
+        metavar="NAME",
     )
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from forethought.app.errors import CliError
 from forethought.app.eval.commands import EvalOptions
 from forethought.app.options import context_of, parse_set, settings_from
 from forethought.app.text import one_line
 from forethought.evals import registry
+from forethought.evals.baselines.learning import SYNTHESIS_SETTINGS
 from forethought.evals.harness.plan import (
     EvaluationPlan,
     check_methods,
@@ -25,6 +26,7 @@ from forethought.evals.types import Benchmark, Budget, Method, Sample
 from forethought.models import Models
 from forethought.settings import Settings
 from forethought.state.context import Context, models_of
+from forethought.state.synthesizer import SynthesizerContext
 
 _BUDGET = {"max_steps": "--steps", "max_tokens": "--tokens"}
 
@@ -33,8 +35,12 @@ def plan_evaluation(options: EvalOptions) -> tuple[Settings, EvaluationPlan]:
     """The settings, and what is to be evaluated. Reads the benchmark's data. Raises CliError."""
     settings = settings_from(options)
     try:
-        context = context_of(Context, options, settings)
-        benchmark = _imported(options.name)
+        learning = [
+            item for item in options.sets or () if item.partition("=")[0].strip() in SYNTHESIS_SETTINGS
+        ]
+        own = [item for item in options.sets or () if item not in learning]
+        context = context_of(Context, options.model_copy(update={"sets": own}), settings)
+        benchmark = _imported(options)
         methods = check_methods([registry.method(name) for name in options.methods])
         _check_followed(methods)
         samples, training = _samples(options, benchmark, methods, settings)
@@ -52,7 +58,7 @@ def plan_evaluation(options: EvalOptions) -> tuple[Settings, EvaluationPlan]:
             user_model=options.user_model or context.model,
             budget=_budget(options, benchmark, settings, any(isinstance(one, Ours) for one in methods)),
             seconds=options.seconds,
-            context=_settings_of_ours(options),
+            context={**_chosen(own, Context), **_chosen(learning, SynthesizerContext)},
             scripted=options.scripted,
         )
         _check_models(plan, context, settings, options)
@@ -84,11 +90,11 @@ def _budget(options: EvalOptions, benchmark: Benchmark, settings: Settings, ours
     return Budget(steps, min(tokens, settings.max_tokens or tokens), options.tries)
 
 
-def _imported(name: str) -> Benchmark:
+def _imported(options: EvalOptions) -> Benchmark:
     try:
-        return registry.benchmark(name)
+        return registry.benchmark(options.name, options.checkers or ())
     except ImportError as error:
-        raise CliError(f"benchmark {name}: {one_line(error, 500)}") from error
+        raise CliError(f"benchmark {options.name}: {one_line(error, 500)}") from error
 
 
 def _samples(
@@ -107,15 +113,15 @@ def _samples(
     return evaluated, training_samples(samples, evaluated, options.train, options.seed)
 
 
-def _settings_of_ours(options: EvalOptions) -> Mapping[str, Any]:
-    """What `--set` chooses for our agent, as plain JSON. Raises CliError."""
-    chosen = dict(parse_set(item) for item in options.sets or ())
+def _chosen(sets: Sequence[str], of: type[BaseModel]) -> Mapping[str, Any]:
+    """What `--set` chooses of a context, as plain JSON. Raises CliError."""
+    chosen = dict(parse_set(item, of) for item in sets)
     for name in chosen:
         if name in _BUDGET:
             raise CliError(f"--set {name}: every method has the same budget; use {_BUDGET[name]}")
         if name == "model":
             raise CliError("--set model: every method asks the same model; use --model")
-    return Context.model_validate(chosen).model_dump(mode="json", include=set(chosen))
+    return of.model_validate(chosen).model_dump(mode="json", include=set(chosen))
 
 
 def _check_models(plan: EvaluationPlan, context: Context, settings: Settings, options: EvalOptions) -> None:

@@ -120,15 +120,16 @@ def _summary_for(evaluation: Evaluation, named: str | None) -> Any:
 
     name = evaluation.run.benchmark
     shown = one_line(name, 200)
-    if named not in (None, name):
-        raise CliError(f"{evaluation.folder} is an evaluation on {shown}, not on {one_line(named, 200)}")
     try:
-        return summary_of(registry.benchmark(named) if named else registry.built_in_benchmark(name))
+        benchmark = registry.benchmark(named) if named else registry.built_in_benchmark(name)
     except registry.UnknownNameError as error:
         if named:
             raise CliError(str(error)) from error
-    echo(f"without {shown}'s own figures: to have them, name it with --benchmark, which imports it")
-    return None
+        echo(f"without {shown}'s own figures: to have them, name it with --benchmark, which imports it")
+        return None
+    if benchmark.name != name:
+        raise CliError(f"{evaluation.folder} is an evaluation on {shown}, not on {benchmark.name}")
+    return summary_of(benchmark)
 
 
 def _record(evaluation: Evaluation, figures: Any) -> Json:

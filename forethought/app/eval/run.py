@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,13 +27,14 @@ from forethought.app.eval.report import show
 from forethought.app.runner import Ending, Runner, claimed_threads, open_runner
 from forethought.app.text import one_line
 from forethought.collecting.estimate import Cost
+from forethought.evals.baselines.reflexion import TRIALS
 from forethought.evals.harness.control import Control
 from forethought.evals.harness.cost import expected, spent_on
 from forethought.evals.harness.folder import RunFolder
 from forethought.evals.harness.inspect_model import InspectTransport
 from forethought.evals.harness.plan import EvaluationPlan
 from forethought.evals.harness.running import run_methods
-from forethought.evals.harness.training import train
+from forethought.evals.harness.training import pilot, train
 from forethought.evals.harness.trial import EvaluationRun
 from forethought.evals.report.write import summary_of, write_tables
 from forethought.evals.results import Result, read_evaluation
@@ -107,9 +107,12 @@ class EvalSession:
         waiting = {method.name for method in self.untrained}
         pilots = [(method, keys[:1]) for method, keys in self.open if method.name not in self.tried | waiting]
         self._run_all(pilots, "first runs")
-        if not self.left or (self.control.capped and not self.tried):
+        if not self.left or not (self.tried or self.control.affordable()):
             return
-        self._tell_estimate()
+        known = list(self.results.values())
+        if waiting and not self.tried:
+            known.append(self.runner.finish(pilot(self.run)))
+        self._tell_estimate(known)
         if not self.options.yes and not self.runner.confirm("go on?"):
             self.waits = True
             return
@@ -117,22 +120,23 @@ class EvalSession:
         waiting = {method.name for method in self.untrained}
         self._run_all([item for item in self.open if item[0].name not in waiting], "runs")
 
-    def _tell_estimate(self) -> None:
+    def _tell_estimate(self, known: Sequence[Result]) -> None:
         """Tell what it will cost. Raises CliError when no run has come to a score to tell it from."""
-        left = Counter({method.name: len(keys) for method, keys in self.open})
-        left.update({method.name: len(self.run.plan.training) for method in self.untrained})
+        plan = self.run.plan
+        left = {method.name: len(keys) for method, keys in self.open}
+        tries = {method.name: plan.budget.tries or method.most_tries for method in self.untrained}
+        for method in self.untrained:
+            left[f"{method.name} in training"] = len(plan.training)
+            tries[f"{method.name} in training"] = plan.budget.tries or max(method.most_tries, TRIALS)
         try:
-            self.estimate = expected(list(self.results.values()), left, self.run.spent.usage)
+            self.estimate = expected(known, left, self.run.spent.usage, tries)
         except ValueError:
-            failed = next((result.error for result in self.results.values() if result.error), "")
-            if failed:
-                line = f"no run came to a score, so nothing can be estimated: {one_line(failed, 500)}"
-                raise CliError(line, FAILED) from None
-            why = "no estimate: every method learns first; one that does not, such as react, gives one"
-            self.runner.console.print(why)
-            return
+            failed = next((result.error for result in known if result.error), "")
+            line = f"no run came to a score, so nothing can be estimated: {one_line(failed, 500)}"
+            raise CliError(line, FAILED) from None
         self.runner.console.print(
-            f"so far {cost_line(self.spent())}; estimate for all {cost_line(self.estimate)}"
+            f"so far {cost_line(spent_on(known, self.run.spent.usage))}; "
+            f"estimate for all {cost_line(self.estimate)}"
         )
 
     def _run_all(self, open: OpenRuns, what: str) -> None:

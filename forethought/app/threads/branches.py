@@ -109,7 +109,7 @@ async def compare_with_head(thread: Thread, name: str) -> Json:
 
     {a, b, same_steps, parts_at, steps, answer_differs, more_tokens}; `steps` holds those that differ, {n, a,
     b}, with null where a branch has no such step. Two steps are the same when the same was done and the same
-    came back. Raises CliError where there is no such branch.
+    came back. Steps of earlier tasks count. Raises CliError where there is no such branch.
     """
     branches = branches_of_tree(await thread.saver.tree(thread.id))
     head = max(branch.leaf for branch in branches)
@@ -121,7 +121,11 @@ async def compare_with_head(thread: Thread, name: str) -> Json:
             f"--diff: name another branch of the {len(branches)} than the head, by its number (see "
             f"`forethought show {thread.id} --branches`)"
         )
-    old, new = [report(thread.id, await state_at(thread, leaf)) | {"branch": leaf} for leaf in (other, head)]
+    states = {leaf: await state_at(thread, leaf) for leaf in (other, head)}
+    old, new = [
+        report(thread.id, state) | {"branch": leaf, "steps": state.values.get("trajectory") or []}
+        for leaf, state in states.items()
+    ]
     return difference(old, new)
 
 

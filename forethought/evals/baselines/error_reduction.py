@@ -16,7 +16,7 @@ from typing import Any
 
 from forethought.evals.baselines.base import attempt_of
 from forethought.evals.baselines.bench import Bench
-from forethought.evals.baselines.learning import unlimited
+from forethought.evals.baselines.learning import synthesis, unlimited
 from forethought.evals.baselines.reflexion import reflect
 from forethought.evals.baselines.samule import GuidedTry, Samule
 from forethought.evals.baselines.state import State
@@ -27,7 +27,7 @@ from forethought.nodes.distiller.checks import slug
 from forethought.nodes.synthesizer.meso import labels_problem
 from forethought.nodes.synthesizer.messages import label_messages
 from forethought.prompts.synthesize_replies import StepLabels
-from forethought.state.synthesizer import ErrorType, SynthesizerContext, TaskRecord, TrialRecord
+from forethought.state.synthesizer import ErrorType, TaskRecord, TrialRecord
 from forethought.trajectories.show import world_text
 from forethought.trajectories.types import Trajectory
 
@@ -100,7 +100,7 @@ async def _errors(
     trajectory: Trajectory, taxonomy: Sequence[ErrorType], bench: Bench, *, solved: bool
 ) -> list[str]:
     """The types of error that a try's steps show. Raises ModelError."""
-    trial, context = bench.trial, SynthesizerContext(model=bench.trial.model)
+    trial, context = bench.trial, synthesis(bench.trial)
     task = TaskRecord(task=trajectory.task, task_id=trial.sample.id)
     numbers = [step.number for step in trajectory.steps]
     record = TrialRecord(

@@ -16,11 +16,10 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 
-from forethought.evals.baselines.learning import PARALLEL, TrainingTrial, trials_of, unlimited
+from forethought.evals.baselines.learning import TrainingTrial, synthesis, trials_of, unlimited
 from forethought.evals.baselines.react import React
 from forethought.evals.types import TrialContext
 from forethought.graph.synthesizer import build_synthesizer
-from forethought.state.synthesizer import SynthesizerContext
 from forethought.trajectories.types import Loaded, Reference
 
 MOST_TYPES = 8
@@ -67,9 +66,8 @@ async def _synthesized(
     """The synthesizer's state after its macro level; the merge, for training a model, is left out."""
     graph = build_synthesizer(contexts[0].settings, InMemorySaver(), unlimited(contexts[0]))
     config: RunnableConfig = {"configurable": {"thread_id": "inter-task"}}
-    settings = SynthesizerContext(model=contexts[0].model, max_parallel=PARALLEL)
     payload: Any = {"trajectories": [_loaded(trial).model_dump(mode="json") for trial in trials]}
-    await graph.ainvoke(payload, config, context=settings, interrupt_before=["merge_wave"])
+    await graph.ainvoke(payload, config, context=synthesis(contexts[0]), interrupt_before=["merge_wave"])
     return dict((await graph.aget_state(config)).values)
 
 

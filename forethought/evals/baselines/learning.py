@@ -6,15 +6,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from forethought.evals.baselines.reflexion import Reflexion
 from forethought.evals.baselines.transcript import trajectory, try_text
 from forethought.evals.harness.budget import MeteredTransport
 from forethought.evals.types import InfrastructureError, TrialContext
 from forethought.models.types import Transport
+from forethought.state.context import Context
+from forethought.state.synthesizer import SynthesizerContext
 from forethought.trajectories.types import Trajectory
 
 PARALLEL = 4
+SYNTHESIS_SETTINGS = frozenset(SynthesizerContext.model_fields) - {"trials"} - frozenset(Context.model_fields)
+"""What `--set` chooses for the synthesis in training: what is no setting of our agent."""
 TRIAL_CHARS = 10_000
 """Characters of a trial that is learned from or shown as an example."""
 
@@ -36,6 +41,14 @@ def unlimited(context: TrialContext) -> Transport:
     calls a trial, which no sample's own budget is meant for."""
     transport = context.models.transport
     return replace(transport, max_tokens=None) if isinstance(transport, MeteredTransport) else transport
+
+
+def synthesis(trial: TrialContext, **values: Any) -> SynthesizerContext:
+    """What the reflections on training trials are made with."""
+    chosen = {name: value for name, value in trial.context.items() if name in SYNTHESIS_SETTINGS}
+    return SynthesizerContext.model_validate(
+        {**chosen, "model": trial.model, "max_parallel": PARALLEL, **values}
+    )
 
 
 async def trials_of(contexts: Sequence[TrialContext]) -> tuple[list[TrainingTrial], list[str]]:

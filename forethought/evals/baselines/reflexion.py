@@ -36,15 +36,15 @@ class Reflexion(Baseline):
     name = "reflexion"
     about = "Reflexion: failed trials are reflected upon and tried again (Shinn et al. 2023)"
     asks_outcome = True
-    tries = TRIALS
+    most_tries = TRIALS
 
-    def most_tries(self, trial: TrialContext) -> int:
+    def tries(self, trial: TrialContext) -> int:
         """Tries at most: `--tries`, else the paper's."""
-        return trial.budget.tries or self.tries
+        return trial.budget.tries or self.most_tries
 
     def wire(self, bench: Bench) -> Graph:
         """See Baseline."""
-        most = self.most_tries(bench.trial)
+        most = self.tries(bench.trial)
         graph = new_graph(bench, partial(half_in_a_world, most=most))
         graph.add_node("judge", partial(judge, bench=bench))
         graph.add_node("reflect", partial(self.reflect, bench=bench))

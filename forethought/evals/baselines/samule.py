@@ -22,7 +22,7 @@ from forethought.evals.baselines.base import attempt_of
 from forethought.evals.baselines.bench import Bench
 from forethought.evals.baselines.expel import similar
 from forethought.evals.baselines.inter_task import MOST_TYPES, learned_errors
-from forethought.evals.baselines.learning import PARALLEL, unlimited
+from forethought.evals.baselines.learning import PARALLEL, synthesis, unlimited
 from forethought.evals.baselines.react import React
 from forethought.evals.baselines.reflexion import Reflexion, reflect, remembered
 from forethought.evals.baselines.state import State
@@ -32,7 +32,6 @@ from forethought.graph.synthesizer import build_synthesizer
 from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, reply_spec
 from forethought.prompts.replies import RoundReflection
-from forethought.state.synthesizer import SynthesizerContext
 from forethought.tools.files import FileStore
 from forethought.training.from_synthesis import record_of, reflection_records
 from forethought.trajectories.show import world_text
@@ -51,7 +50,7 @@ class Samule(Reflexion):
     name = "samule"
     about = "SAMULE: retries with a reflector that learned from training failures (Ge et al. 2025)"
     needs_training = True
-    tries = TRIES
+    most_tries = TRIES
 
     async def train(self, trials: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Reflections at all levels. Raises ModelError, and InfrastructureError when no sample could be
@@ -60,14 +59,14 @@ class Samule(Reflexion):
         attempts = _Attempts({trial.sample.id: trial for trial in trials}, asyncio.Semaphore(PARALLEL))
         graph = build_synthesizer(first.settings, InMemorySaver(), unlimited(first), attempts)
         config: RunnableConfig = {"configurable": {"thread_id": self.name}}
-        context = SynthesizerContext(model=first.model, max_parallel=PARALLEL, trials=self.most_tries(first))
+        context = synthesis(first, trials=self.tries(first))
         payload: Any = {"tasks_file": [_task(trial).model_dump(mode="json") for trial in trials]}
         await graph.ainvoke(payload, config, context=context)
         values = dict((await graph.aget_state(config)).values)
         tried, problems = values.get("trials", {}), list(values.get("problems", {}).values())
         if not tried:
             raise InfrastructureError(next(iter(problems), "no training sample could be tried"))
-        records = await asyncio.to_thread(_records, first, values)
+        records = await asyncio.to_thread(reflection_records, values, FileStore.of(first.settings))
         return {
             "errors": learned_errors(values),
             "taxonomy": [{key: error[key] for key in ("name", "definition")} for error in values["taxonomy"]],
@@ -159,13 +158,3 @@ def _task(trial: TrialContext) -> CollectTask:
     sample = trial.sample
     reference = "\n\n".join(trial.references)
     return CollectTask(id=sample.id, task=sample.task, checker=_BY_BENCHMARK, reference=reference)
-
-
-def _records(trial: TrialContext, values: Mapping[str, Any]) -> Any:
-    """The records of the merged reflections. Reads the disk."""
-    store = FileStore.of(trial.settings)
-    trajectories = {
-        key: Trajectory.model_validate_json(store.get(values["trials"][key]["stored"]))
-        for key in values.get("merged", {})
-    }
-    return reflection_records(values, trajectories)

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from forethought.evals.baselines.react import React
 from forethought.evals.harness.inspect_model import InspectTransport
 from forethought.evals.harness.trial import EvaluationRun, Trial
+from forethought.evals.results import Result
 from forethought.evals.types import Method
 from forethought.models.allowance import total
 
@@ -18,8 +20,7 @@ async def train(run: EvaluationRun, method: Method) -> Mapping[str, Any]:
 
     inspect logs samples only, so the calls go past it. Raises ModelError, InfrastructureError, and bugs.
     """
-    if isinstance(run.transport, InspectTransport):
-        run = replace(run, transport=run.transport.inner)
+    run = _unlogged(run)
     started, samples = time.monotonic(), run.plan.training
     trials = [Trial(run, method, sample, 1, training=True) for sample in samples]
     try:
@@ -35,3 +36,21 @@ async def train(run: EvaluationRun, method: Method) -> Mapping[str, Any]:
     }
     run.folder.keep_learned(method.name, record)
     return learned
+
+
+async def pilot(run: EvaluationRun) -> Result:
+    """A try at the first training sample by ReAct, named `pilot`: what it costs foretells what learning will.
+
+    Raises ModelError, InfrastructureError, and bugs.
+    """
+    method = React()
+    method.name = "pilot"
+    trial = Trial(_unlogged(run), method, run.plan.training[0], 1, training=True)
+    await trial.try_sample()
+    return await trial.judge()
+
+
+def _unlogged(run: EvaluationRun) -> EvaluationRun:
+    if isinstance(run.transport, InspectTransport):
+        return replace(run, transport=run.transport.inner)
+    return run

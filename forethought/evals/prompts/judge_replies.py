@@ -74,17 +74,3 @@ class CustomerReply(Reply):
         if self.state == "continues" and not self.message:
             raise ValueError("message is empty, although the conversation continues")
         return self
-
-
-class AssertionVerdict(Reply):
-    """Whether a statement about the conversation holds."""
-
-    number: int
-    reasoning: Text = Field(default="", description="What in the conversation decides it.")
-    holds: bool
-
-
-class AssertionVerdicts(Reply):
-    """tau2's natural-language assertions, judged one by one."""
-
-    verdicts: ListOf[AssertionVerdict] = Field(default_factory=list)

@@ -62,6 +62,8 @@ def notes(run: Run, figures: Figures) -> list[str]:
             "others were not."
         )
     methods = [row.method for row in figures.rows]
+    if learned := [f"{name} {run.learned_for[name]:,}" for name in methods if name in run.learned_for]:
+        lines.append(f"Tokens of learning from training samples, which are in no mean: {', '.join(learned)}.")
     alone = [n for n in methods if n.partition(" (")[0] in ABLATIONS and not reference(n, methods)]
     if alone:
         lines.append(

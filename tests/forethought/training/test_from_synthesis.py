@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from forethought.nodes.support import prompt_text
+from forethought.tools.files import FileStore
 from forethought.training.from_synthesis import reflection_records, steps_text
+from forethought.training.records import ReflectionRecord
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Trajectory
 from tests.support.sample_state import late
@@ -14,15 +17,19 @@ from tests.support.synthesizing import trial_of
 Json = dict[str, Any]
 
 
-def values(trajectory: Trajectory, *merged: str) -> Json:
-    """A synthesizer's state with one trial a key."""
-    trial = {"task": "t1", "id": trajectory.id, "background": "a.csv (text/csv, 9 bytes)"}
-    return {
+def record_of(trajectory: Trajectory, merged: str, folder: Path) -> ReflectionRecord:
+    """The one record of a synthesizer's state with one trial a key."""
+    store = FileStore(folder)
+    stored = store.put(trajectory.model_dump_json().encode())
+    trial = {"task": "t1", "id": trajectory.id, "background": "a.csv (text/csv, 9 bytes)", "stored": stored}
+    values: Json = {
         "tasks": {"t1": {"task": trajectory.task, "task_id": "sum"}},
         "trials": {"t1.1": trial, "t1.2": trial},
         "pool": ["t1.1", "t1.2"],
-        "merged": dict.fromkeys(merged, "Add before you answer."),
+        "merged": {merged: "Add before you answer."},
     }
+    (record,) = reflection_records(values, store)
+    return record
 
 
 def own() -> Trajectory:
@@ -43,8 +50,8 @@ def own() -> Trajectory:
     return from_state(state, {}, id="sum--1")
 
 
-def test_a_run_of_our_own_reads_as_the_role_sees_it() -> None:
-    (record,) = reflection_records(values(own(), "t1.1"), {"t1.1": own()})
+def test_a_run_of_our_own_reads_as_the_role_sees_it(tmp_path: Path) -> None:
+    record = record_of(own(), "t1.1", tmp_path)
     assert record.trajectory.split("\n") == [
         'step 1 [s1] add({"a": 1}): ok: 2',
         'step 2 [s1] add({"a": 1}): FAILED (tool): it broke',
@@ -54,9 +61,9 @@ def test_a_run_of_our_own_reads_as_the_role_sees_it() -> None:
     assert (record.task_id, record.background) == ("sum", "a.csv (text/csv, 9 bytes)")
 
 
-def test_a_run_of_another_agent_is_text_with_its_thoughts() -> None:
+def test_a_run_of_another_agent_is_text_with_its_thoughts(tmp_path: Path) -> None:
     trajectory = trial_of("Ulm", 1, ["wrong_unit"]).trajectory
-    (record,) = reflection_records(values(trajectory, "t1.2"), {"t1.2": trajectory})
+    record = record_of(trajectory, "t1.2", tmp_path)
     assert record.trajectory == (
         "step 1:\n  planning: On to wrong_unit 1.\n  action: go\n  observation: the scale counts kilograms"
     )

@@ -41,6 +41,12 @@ RESPONSE_ITEMS: list[Any] = [
     {"role": "user", "content": TASK},
     *RESPONSE["output"],
 ]
+AGENTS_STATE: dict[str, Any] = {
+    "$schemaVersion": "1.11",
+    "original_input": RESPONSE_ITEMS[:2],
+    "generated_items": [{"type": "x", "raw_item": item} for item in RESPONSE["output"]],
+    "max_turns": 10,
+}
 SHARE_GPT: dict[str, Any] = {
     "conversations": [
         {"from": "human", "value": TASK},

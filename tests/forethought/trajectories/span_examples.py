@@ -210,3 +210,51 @@ OTEL_EVENTS = otlp(
     },
 )
 """Messages as events of their spans, as instrumentations before v1.37 of the conventions record them."""
+
+
+def message(prefix: str, number: int, **parts: str) -> Json:
+    """A message as OpenInference spreads it over attributes."""
+    return {
+        f"llm.{prefix}_messages.{number}.message.{key.replace('__', '.')}": value
+        for key, value in parts.items()
+    }
+
+
+_ASKED_OF = {
+    **message("input", 0, role="system", content=CHAT[0]["content"]),
+    **message("input", 1, role="user", content=TASK),
+}
+_CALLS_FIND = {
+    "tool_calls__0__tool_call__function__name": "find",
+    "tool_calls__0__tool_call__function__arguments": CALL["arguments"],
+}
+OPEN_INFERENCE = otlp(
+    otel(
+        "2",
+        "",
+        **{
+            "openinference.span.kind": "LLM",
+            "input.value": "{}",
+            "llm.tools.0.tool.json_schema": json.dumps(FUNCTION),
+        },
+        **_ASKED_OF,
+        **message("output", 0, role="assistant", content=THOUGHT, **_CALLS_FIND),
+    ),
+    otel(
+        "3",
+        "",
+        **{
+            "openinference.span.kind": "TOOL",
+            "tool.name": "find",
+            "input.value": CALL["arguments"],
+            "output.value": SEEN,
+        },
+    ),
+    otel(
+        "4",
+        "",
+        **{"openinference.span.kind": "LLM", **_ASKED_OF},
+        **message("output", 0, role="assistant", content=ANSWER),
+    ),
+)
+"""The attributes of OpenInference, which Phoenix collects."""

@@ -15,6 +15,7 @@ SAME: dict[str, Any] = {
     "chat under messages": {"messages": given.CHAT},
     "response": given.RESPONSE,
     "response items": given.RESPONSE_ITEMS,
+    "state of a run of OpenAI's Agents SDK": given.AGENTS_STATE,
     "langchain": given.LANGCHAIN,
     "pydantic-ai": given.PYDANTIC_AI,
     "inspect": given.INSPECT,

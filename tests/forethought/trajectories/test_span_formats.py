@@ -26,6 +26,7 @@ SAME: dict[str, Any] = {
     "otel": given.OTEL,
     "otel spread": given.OTEL_SPREAD,
     "otel events": given.OTEL_EVENTS,
+    "openinference": given.OPEN_INFERENCE,
 }
 
 

@@ -40,11 +40,48 @@ def test_a_reference_stands_beside_either_judge(tmp_path: Path) -> None:
     assert [task.references for task in read_tasks(path)] == [("Day 1: rest",), ("4", "four")]
 
 
+def test_a_question_may_lack_an_id_and_have_a_rubric(tmp_path: Path) -> None:
+    path = write(tmp_path, {"question": "Sum?", "expected": 4}, {"task": "Plan it", "rubric": "names a day"})
+    one, two = read_tasks(path)
+    assert (one.id, one.task, one.expected) == ("1", "Sum?", ("4",))
+    assert (two.id, two.rubric, two.references) == ("2", ("names a day",), ("names a day",))
+
+
+def test_a_table_has_a_task_in_each_row(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("x")
+    path = tmp_path / "tasks.csv"
+    lines = ('"How many, and\nwhich?",a.txt | b.txt,4|four,', "Why?,,,names it | cites it", "")
+    path.write_text("\n".join(("\ufeffquestion,files,expected,rubric", *lines)), "utf-8")
+    one, two = read_tasks(path)
+    assert (one.id, one.task, one.expected) == ("1", "How many, and\nwhich?", ("4", "four"))
+    assert one.files == (str(tmp_path / "a.txt"), str(tmp_path / "b.txt"))
+    assert (two.id, two.expected, two.rubric) == ("2", (), ("names it", "cites it"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("question,expected\nHow many?,4,5\n", "tasks.csv:2: the row has not as many cells"),
+        ("question,expected\nHow many?,4\nWhy?,\n", "tasks.csv:3: the record: give one of expected"),
+        ('question,expected\n"How many?,4\n', "tasks.csv:2: broken CSV"),
+        ("frage,expected\nWie?,4\n", "tasks.csv:2: task: "),
+        ("question,expected\n", "no tasks in it"),
+    ],
+)
+def test_a_slip_in_a_table_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "tasks.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"tasks\.csv") as refused:
+        read_tasks(path)
+    assert said in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("records", "said"),
     [
-        ([{"id": "a", "task": "x"}], "tasks.jsonl:1: the record: give either expected"),
-        ([{"id": "a", "task": "x", "expected": "1", "checker": "m:f"}], "give either"),
+        ([{"id": "a", "task": "x"}], "tasks.jsonl:1: the record: give one of expected"),
+        ([{"id": "a", "task": "x", "expected": "1", "checker": "m:f"}], "give one of"),
         ([{"id": "a b", "task": "x", "expected": "1"}], ":1: id: "),
         ([{"id": "a", "task": "x", "expected": "1"}] * 2, ":2: the id 'a' is used twice"),
         ([{"id": "a", "task": "x", "expected": "1", "files": ["no.csv"]}], "the file 'no.csv' is not there"),

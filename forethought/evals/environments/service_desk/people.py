@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from forethought.evals.prompts.judge_replies import AssertionVerdicts, CustomerReply
+from forethought.evals.prompts.judge_replies import CustomerReply
 from forethought.evals.types import InfrastructureError, Services
 from forethought.models.types import ModelError
+from forethought.prompts.debug_replies import AssertionVerdicts, check_numbers
 
 GREETING = "Hi! How can I help you today?"
 """What both benchmarks have the agent say before the customer's first message."""
@@ -61,13 +62,9 @@ async def judge_statements(
 ) -> list[bool]:
     """Whether each statement about the conversation holds, as the judge model finds. Raises
     InfrastructureError."""
-    wanted = list(range(1, len(statements) + 1))
 
     def check(reply: AssertionVerdicts) -> str | None:
-        numbers = [verdict.number for verdict in reply.verdicts]
-        return (
-            None if numbers == wanted else f"verdicts must have the numbers {wanted}, in order; got {numbers}"
-        )
+        return check_numbers(reply, len(statements))
 
     try:
         reply = await services.ask(

@@ -269,7 +269,7 @@ def test_a_method_learns_once_from_samples_that_are_not_evaluated(cli: Cli, coun
     ("given", "message"),
     [
         (("eval", "run", "gaja"), "unknown benchmark 'gaja'; did you mean gaia? There are: gaia, simpleqa"),
-        (("eval", "run", "no_such_module:B"), "cannot be imported as MODULE:OBJECT"),
+        (("eval", "run", "no_such_module:B"), "name it as MODULE:OBJECT"),
         (command(method="rect"), "unknown method 'rect'; did you mean react? There are: ours"),
         (command("--sample", "cows"), "--sample cows: there is no such sample; there are cats"),
         (command("--option", "splitt=x"), "tiny has no such option; it has: judge"),

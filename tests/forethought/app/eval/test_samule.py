@@ -63,9 +63,24 @@ def test_it_learns_at_all_levels_and_retries_by_the_benchmarks_verdict(cli: Cli,
 def test_the_number_of_tries_is_an_option(cli: Cli, server: ModelServer) -> None:
     out = cli(*command(*TRAIN, "--tries", "1", "--json", method="samule"))
     assert out.code == 0, out.err
+    assert "1 run, 120 tokens; estimate for all 5 runs, 600 tokens" in out.err, "of a pilot"
+    assert out.json["cost"]["tokens"] == 120 * len(server.requests)
     assert {line["tries"] for line in lines()} == {1}
     assert not [seen for seen in server.requests if seen.reply_name == "SelfReflection"]
     assert json.loads(Path("o/run.json").read_text())["budget"]["tries"] == 1
+
+
+def test_the_synthesis_in_training_has_settings(cli: Cli, server: ModelServer) -> None:
+    chosen = ("--tries", "1", "--set", "steps_per_call=1", "--set", "effort=low")
+    out = cli(*command(*TRAIN, *chosen, method="samule"))
+    assert out.code == 0, out.err
+    labels = [seen.last for seen in server.requests if seen.reply_name == "StepLabels"]
+    assert labels
+    assert all(re.search(r"# The steps to label\n\d+$", text.strip()) for text in labels)
+    assert json.loads(Path("o/run.json").read_text())["context"] == {"steps_per_call": 1, "effort": "low"}
+    assert re.search(r"Tokens of learning .* samule [\d,]+\.", Path("o/table.md").read_text())
+    wrong = cli(*command(*TRAIN, "--set", "steps_per_call=0", method="samule"))
+    assert (wrong.code, "steps_per_call" in wrong.err) == (2, True)
 
 
 def test_a_retrospective_model_is_asked_as_it_was_trained(cli: Cli, server: ModelServer) -> None:

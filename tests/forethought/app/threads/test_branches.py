@@ -80,6 +80,20 @@ def test_the_difference_names_the_first_step_that_differs(cli: Cli, scripted: Sc
     assert "+     both say forty-two" in shown
 
 
+def test_steps_of_earlier_tasks_count_as_shared(cli: Cli, scripted: Scripted) -> None:
+    script, _ = scripted()
+    for task in ("What is 40 + 2?", "And again?"):
+        assert cli("run", task, "--thread", "t1").code == 0
+    script.description = "Compute 40 + 2 once more"
+    assert cli("fork", "t1", "--before", "4", "--guidance", "Take your time.").code == 0
+    found = cli("show", "t1", "--diff", "1", "--json").json
+    assert (found["same_steps"], found["parts_at"], found["a"]["steps"]) == (6, None, 6)
+    assert cli("fork", "t1", "--before", "2").code == 0
+    found = cli("show", "t1", "--diff", "1", "--json").json
+    assert (found["same_steps"], found["parts_at"]) == (3, 4)
+    assert "3 steps are the same; they part at step 4" in cli("show", "t1", "--diff", "1").out
+
+
 def test_a_branch_that_is_not_there_is_refused(forked: Cli) -> None:
     for arguments, message in [
         (("--diff", "7"), "name another branch of the 2 than the head, by its number"),

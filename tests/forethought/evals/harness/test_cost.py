@@ -42,6 +42,14 @@ def test_what_failed_is_paid_and_foretells_nothing() -> None:
         expected([failed], {"ours": 1}, paid(failed))
 
 
+def test_a_method_that_was_not_run_is_expected_to_take_all_its_tries() -> None:
+    twice = result("agentdebug", 295).model_copy(update={"tries": 2})
+    done = [result("react", 95), twice]
+    left = {"samule": 2, "samule in training": 3}
+    cost = expected(done, left, paid(*done), {"samule": 4, "samule in training": 4})
+    assert cost.tokens == pytest.approx(400 + (2 + 3) * 4 * (100 + 150) / 2)
+
+
 def test_without_a_price_the_cost_in_dollars_is_unknown() -> None:
     done = [result("ours", 100), result("react", 100, unpriced=1)]
     assert expected(done, {"ours": 1}, paid(*done)).usd is None

@@ -25,13 +25,13 @@ from forethought.evals.prompts.baseline_replies import (
 )
 from forethought.evals.prompts.judge_replies import (
     AnswerStatus,
-    AssertionVerdicts,
     CustomerReply,
     FactGrade,
     TravelPlan,
 )
 from forethought.evals.types import EarlierTask
 from forethought.models.types import ReplySpec, reply_spec
+from forethought.prompts.debug_replies import AssertionVerdicts
 from forethought.tools.registry import describe
 from tests.support.agent import World
 from tests.support.golden import check_golden

@@ -124,14 +124,17 @@ def test_an_own_benchmark_that_is_named_gives_its_figures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = [result_record("ours", "a", 1.0), result_record("react", "a", 0.0)]
-    folder = str(write_folder(tmp_path / "run", lines, benchmark=NAME))
+    folder = str(write_folder(tmp_path / "run", lines, benchmark="tiny"))
     assert run_cli(["eval", "report", folder]) == 0
     assert "--benchmark" in capsys.readouterr().err
     assert run_cli(["eval", "report", folder, "--benchmark", NAME]) == 0
     assert "--benchmark" not in capsys.readouterr().err
-    for wrong in ("tests.support.tiny_benchmark:ELSE", "no_such_module:X"):
+    for wrong, said in (
+        ("hotpotqa", "is an evaluation on tiny, not on hotpotqa"),
+        ("no_such_module:X", "No module named 'no_such_module'; name it as MODULE:OBJECT"),
+    ):
         assert run_cli(["eval", "compare", folder, "--benchmark", wrong]) == 2
-        assert "is an evaluation on" in " ".join(capsys.readouterr().err.split())
+        assert said in " ".join(capsys.readouterr().err.split())
 
 
 def test_an_ablation_is_compared_with_what_it_is_taken_from(tmp_path: Path) -> None:

@@ -1,0 +1,207 @@
+"""Word documents (.docx): headings, paragraphs, lists and tables in order, and what hangs on them.
+
+That is headers and footers, footnotes, endnotes and comments, fields of a form, text boxes, formulas as one
+line, and which words are raised (^1^) or struck out (~~12~~). Tracked changes count as accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from zipfile import ZipFile
+
+from forethought.tools.documents.archive import open_archive, parse_xml
+from forethought.tools.documents.document import Document, Section, joined, list_item
+from forethought.tools.documents.tables import NUMBER, SAME_CELL, WIDEST_SPAN, Row, markdown_table
+from forethought.tools.documents.word_numbers import Numbers, Styles, W, path, whole
+
+_STRICT = b"http://purl.oclc.org/ooxml/wordprocessingml/main"
+"""The namespace of documents saved as 'Strict Open XML'."""
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_DROPPED = tuple(W + name for name in ("del", "moveFrom", "sdtPr", "sectPrChange", "pPrChange"))
+_SIGNS = {"sup": "^({})", "sub": "_({})", "den": "/({})", "num": "({})", "rad": "root({})"}
+"""How parts of a formula read on one line; of any other the text alone."""
+_BETWEEN = {W + "tab": "\t", W + "ptab": "\t", W + "cr": "\n", W + "noBreakHyphen": "-"}
+_NOTES = {"footnotes": "Footnotes", "endnotes": "Endnotes", "comments": "Comments"}
+_BULLETS = "•◦▪●○■·– "
+DEEPEST = 8
+
+
+def read_docx(data: bytes) -> Document:
+    """Headings, paragraphs, lists and tables in order, then footnotes, endnotes and comments."""
+    with open_archive(data) as archive:
+        return Document((Section("\n\n".join([joined(_Word(archive).blocks()), *_notes(archive)]).strip()),))
+
+
+def _notes(archive: ZipFile) -> Iterator[str]:
+    for part, title in _NOTES.items():
+        texts = (_words(note) for note in _part(archive, f"{part}.xml"))
+        if notes := [f"- {text}" for text in texts if text]:
+            yield "\n".join([f"{title}:", *notes])
+
+
+def _part(archive: ZipFile, name: str) -> Any:
+    """The root of a part, without what is deleted or said twice; one without content for a missing part."""
+    if f"word/{name}" not in archive.namelist():
+        return parse_xml(b"<none/>")
+    root = parse_xml(archive.read(f"word/{name}").replace(_STRICT, W[1:-1].encode()))
+    for element in list(root.iter(_FALLBACK, *_DROPPED)):
+        # A fallback says what its neighbour says, for older programs.
+        if element.tag != _FALLBACK or element.getprevious() is not None:
+            element.getparent().remove(element)
+    return root
+
+
+def _inner(element: Any, *names: str) -> Iterator[Any]:
+    """The topmost elements of these names below one, whatever wraps them, such as a form's field."""
+    for child in element:
+        if child.tag in names:
+            yield child
+        else:
+            yield from _inner(child, *names)
+
+
+class _Word:
+    """A document on its way to Markdown: its lists are counted as its blocks come."""
+
+    def __init__(self, archive: ZipFile) -> None:
+        self._archive = archive
+        self._body = _part(archive, "document.xml")
+        self._styles = Styles(_part(archive, "styles.xml"))
+        self._even_pages = _part(archive, "settings.xml").find(f"{W}evenAndOddHeaders") is not None
+        self._targets = {
+            each.get("Id"): each.get("Target", "") for each in _part(archive, "_rels/document.xml.rels")
+        }
+        self._numbers = Numbers(_part(archive, "numbering.xml"))
+
+    def blocks(self) -> Iterator[tuple[str, bool]]:
+        """Each block and whether it is a list's item."""
+        sections = iter(list(self._body.iter(f"{W}sectPr")))
+        section = next(sections, None)
+        yield from self._on_pages("header", section)
+        for element in _inner(self._body, f"{W}p", f"{W}tbl"):
+            yield from self._block(element)
+            if section is not None and element.find(path("pPr", "sectPr")) is section:
+                yield from self._on_pages("footer", section)
+                section = next(sections, None)
+                yield from self._on_pages("header", section)
+        yield from self._on_pages("footer", section)
+
+    def _block(self, element: Any) -> Iterator[tuple[str, bool]]:
+        if element.tag == f"{W}tbl":
+            yield markdown_table(self._rows(element)), False
+            return
+        yield self._paragraph(element)
+        for box in _inner(element, f"{W}txbxContent"):
+            for inside in _inner(box, f"{W}p", f"{W}tbl"):
+                yield from self._block(inside)
+
+    def _paragraph(self, paragraph: Any) -> tuple[str, bool]:
+        """The paragraph and whether it is a list's item."""
+        text = _text(paragraph).strip()
+        label = self._label(paragraph, text)
+        name, heading = self._styles.name(paragraph), self._styles.heading(paragraph)
+        listed = self._styles.nearest(paragraph, "numPr", "numId") not in (None, "0")
+        if not text:
+            return "", False
+        if heading:
+            return f"{'#' * min(heading, 6)} {' '.join((label + text).split())}", False
+        if not listed and name.partition(" ")[0] != "List":
+            return text, False
+        depth = whole(name.rpartition(" ")[2], 1) - 1
+        depth = whole(self._styles.nearest(paragraph, "numPr", "ilvl"), depth)
+        return list_item(label + " ".join(text.lstrip(_BULLETS).split()), min(depth, DEEPEST)), True
+
+    def _label(self, paragraph: Any, text: str) -> str:
+        """The label that Word counts for it, with a space. To be asked once, in the document's order."""
+        list_id = self._styles.nearest(paragraph, "numPr", "numId")
+        if list_id is None or not (text or paragraph.find(path("pPr", "sectPr")) is None):
+            return ""  # an empty paragraph that ends a section is not counted
+        level = self._styles.nearest(paragraph, "numPr", "ilvl")
+        style_id = next((style.get(f"{W}styleId") for style in self._styles.chain(paragraph)), "")
+        label = self._numbers.label(list_id, None if level is None else whole(level, 0), style_id)
+        return f"{label} " if label else ""
+
+    def _rows(self, table: Any) -> list[Row]:
+        """The cells; texts that span several columns or rows are repeated in each, as `html_rows` does."""
+        rows: list[Row] = []
+        above: Row = []
+        for tr in _inner(table, f"{W}tr"):
+            row = [""] * _columns(tr, "trPr", "gridBefore", 0)
+            for cell in _inner(tr, f"{W}tc"):
+                merge = cell.find(path("tcPr", "vMerge"))
+                goes_on = merge is not None and merge.get(f"{W}val") != "restart" and len(row) < len(above)
+                text = above[len(row)] if goes_on else self._cell(cell)
+                again = SAME_CELL if NUMBER.match(text) else text
+                row += [again if goes_on else text, *[again] * (_columns(cell, "tcPr", "gridSpan", 1) - 1)]
+            above = row
+            if any(row):
+                rows.append(row)
+        return rows
+
+    def _cell(self, cell: Any) -> str:
+        texts = ((paragraph, _text(paragraph)) for paragraph in cell.iter(f"{W}p"))
+        return " ".join(" ".join(self._label(paragraph, text) + text for paragraph, text in texts).split())
+
+    def _on_pages(self, kind: str, section: Any) -> Iterator[tuple[str, bool]]:
+        """The header or footer of a section's pages, and those of its first page and of its even pages."""
+        references = [] if section is None else section.findall(f"{W}{kind}Reference")
+        by_pages = {each.get(f"{W}type", "default"): each.get(f"{_R}id") for each in references}
+        shown = {
+            "default": True,
+            "first": section is not None and section.find(f"{W}titlePg") is not None,
+            "even": self._even_pages,
+        }
+        for pages in (pages for pages in shown if shown[pages] and pages in by_pages):
+            target = self._targets.get(by_pages[pages], "")
+            if text := _words(_part(self._archive, target)):
+                yield f"({kind.title()} of the pages: {text})", False
+
+
+def _columns(element: Any, properties: str, name: str, default: int) -> int:
+    value = element.find(path(properties, name))
+    return min(default if value is None else whole(value.get(f"{W}val"), default), WIDEST_SPAN)
+
+
+def _words(element: Any) -> str:
+    """All text below an element on one line."""
+    return " ".join(" ".join(_text(paragraph) for paragraph in element.iter(f"{W}p")).split())
+
+
+def _text(element: Any) -> str:
+    """The text of a paragraph or a part of it; that of boxes is not its own."""
+    if element.tag == f"{W}t":
+        return element.text or ""
+    if element.tag == f"{W}br":
+        return "" if element.get(f"{W}type") in ("page", "column") else "\n"
+    if element.tag == f"{_M}oMath":
+        return _line(element)
+    if element.tag in (f"{W}txbxContent", f"{W}pPr", f"{W}rPr") or not isinstance(element.tag, str):
+        return ""
+    text = _BETWEEN.get(element.tag) or "".join(map(_text, element))
+    return _marked(element, text) if element.tag == f"{W}r" else text
+
+
+def _marked(run: Any, text: str) -> str:
+    """The text of a run: raised, else a footnote's mark would become a digit of a number; or struck out."""
+    raised, struck = (run.find(path("rPr", name)) for name in ("vertAlign", "strike"))
+    words = marked = text.strip()
+    if words.isalnum() and raised is not None and raised.get(f"{W}val") == "superscript":
+        marked = f"^{marked}^"
+    if words and struck is not None and struck.get(f"{W}val") not in ("0", "false"):
+        marked = f"~~{marked}~~"
+    return text.replace(words, marked)
+
+
+def _line(part: Any) -> str:
+    """A formula or a part of one as a line of text."""
+    name = str(part.tag).removeprefix(_M)
+    if name == "t":
+        return part.text or ""
+    text = "".join(map(_line, part))
+    if name == "nary":  # a sum, or an integral where no sign is given
+        sign = part.find(f"{_M}naryPr/{_M}chr")
+        return ("∫" if sign is None else sign.get(f"{_M}val", "∫")) + text
+    return _SIGNS.get(name, "{}").format(text) if text else ""

@@ -22,7 +22,7 @@ from forethought.app.command_flags import ModelOptions, flag
 from forethought.app.errors import ANSWERED, DRAINED, INTERRUPTED, CliError, echo, echo_error, explain
 from forethought.app.options import resume_flags, settings_from
 from forethought.app.report import report, unfinished
-from forethought.app.run import Begin, drive_turn, go_on_where_it_was, import_files
+from forethought.app.run import Begin, drive_turn, go_on_where_it_was
 from forethought.app.runner import Runner, open_runner
 from forethought.app.text import one_line
 from forethought.app.threads.cost import render_costs
@@ -30,6 +30,7 @@ from forethought.app.threads.show import task_parts
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
 from forethought.redaction import without_credentials
 from forethought.text import sanitize_text
+from forethought.tools.files import from_paths
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -68,7 +69,7 @@ class Chat:
     def __init__(self, runner: Runner, options: ChatOptions) -> None:
         self.runner, self.options = runner, options
         self.thread_id = options.thread or new_thread_id()
-        self.new_files: list[Any] = list(import_files(options.files or [], settings_from(options)))
+        self.new_files: list[Any] = list(from_paths(options.files or (), settings_from(options)))
         """What the next message brings along, as the graph's input names it."""
         self.spent: list[Json] = []
         """The usage of each turn of this session."""
@@ -173,7 +174,7 @@ class Chat:
             except ValueError as error:
                 raise CliError(f"/files: {error}") from error
             found = [Path(path) for name in named for path in sorted(glob.glob(name)) or [name]]
-            self.new_files += import_files(found, settings_from(self.options))
+            self.new_files += from_paths(found, settings_from(self.options))
         with self._opened(calls_models=False) as thread:
             there = self.runner.run(thread.snapshot()).values.get("files") or []
         if "*" in self.new_files:

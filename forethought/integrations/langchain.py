@@ -21,7 +21,8 @@ from langchain_core.tools import BaseTool
 from langgraph.types import Command
 
 from forethought import own_loop
-from forethought.integrations.work import Adviser, Record, Work
+from forethought.integrations.adviser import Adviser
+from forethought.integrations.work import Record, Work
 from forethought.integrations.worker_steps import Json, WorkerCall
 from forethought.settings import Settings
 from forethought.text import cut, one_line

@@ -8,7 +8,8 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from forethought.integrations.work import Adviser, Work, plan_lines, written_plan
+from forethought.integrations.adviser import Adviser
+from forethought.integrations.work import Work, plan_lines, written_plan
 from forethought.models.types import Usage, no_usage
 from forethought.settings import Settings
 from forethought.state.agent import PlanError

@@ -8,19 +8,24 @@ it; and where progress stalls, the next step begins with a new plan.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from smolagents import ActionStep, PlanningStep, TaskStep, TokenUsage
-
 from forethought import own_loop
-from forethought.integrations.work import Adviser, Record, Work, plan_lines, written_plan
+from forethought.integrations.adviser import Adviser
+from forethought.integrations.work import Record, Work, plan_lines, written_plan
 from forethought.integrations.worker_steps import Json, WorkerCall
 from forethought.models.errors import describe
 from forethought.models.methods import in_prompt
 from forethought.models.types import ModelReply, ModelRequest, TransportError
 from forethought.nodes.replan_trigger import replan_due
 from forethought.settings import Settings
+
+try:
+    from smolagents import ActionStep, PlanningStep, TaskStep, TokenUsage
+except ImportError as error:
+    raise ImportError("smolagents is not installed: pip install 'forethought[smolagents]'") from error
 
 PLAN_HEADING = "## 2. Plan"
 """What stands between facts and plan in smolagents' own prompts."""
@@ -38,16 +43,12 @@ class _Transport:
             for message in in_prompt(request)
         ]
         try:
-            said = self.model.generate(messages)
+            said = await asyncio.to_thread(self.model.generate, messages)
         except Exception as error:
             raise TransportError(f"the agent's model: {describe(error)}") from error
         used = said.token_usage or TokenUsage(0, 0)
-        return ModelReply(
-            text=said.content or "",
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
-            model=request.model,
-        )
+        tokens = {"input_tokens": used.input_tokens, "output_tokens": used.output_tokens}
+        return ModelReply(text=said.content or "", model=request.model, **tokens)
 
 
 class PlanReflection:
@@ -91,16 +92,15 @@ class PlanReflection:
             return
         if replan := replan_due(work.state, work.record["plan"], work.turn.context):
             self.record = {**work.record, "replans": [*work.record.get("replans", []), replan]}
-            agent.planning_interval = (
-                agent.step_number
-            )  # it plans where this divides the steps that were made
+            # It plans where the interval divides the number of actions made.
+            agent.planning_interval = agent.step_number
 
     def _work(self, agent: Any, now: ActionStep | None = None) -> Work:
         """The task as it stands, with the step that is not in the agent's memory yet."""
         steps = [*agent.memory.steps, *([now] if now else [])]
         start = max(at for at, step in enumerate(steps) if isinstance(step, TaskStep))
-        if (key := f"{id(agent.memory)}:{start}:{steps[start].task}") != self.record.get("task_id"):
-            self.record = Record(task=steps[start].task, task_id=key)
+        if start == len(steps) - 1:  # it begins, perhaps in the same words as the last one
+            self.record = Record(task=steps[start].task)
         turn = self.adviser.turn(_tools(agent), transport=_Transport(agent.model))
         actions = [step for step in steps[start:] if isinstance(step, ActionStep)]
         calls = [call for wave, step in enumerate(actions, 1) for call in _calls(wave, step)]

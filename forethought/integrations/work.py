@@ -8,40 +8,28 @@ The record is plain JSON, which the other framework keeps with its own state.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.tools import BaseTool
-from langgraph.runtime import Runtime
-from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from forethought.integrations.worker_steps import Json, WorkerCall, steps_of
 from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.models.allowance import total
-from forethought.models.ask import Models
-from forethought.models.chat_objects import ChatObjects
-from forethought.models.live import LiveTransport
-from forethought.models.types import Message, Transport, Usage, reply_spec
+from forethought.models.types import Message, Usage, reply_spec
 from forethought.nodes.planner import new_plan, scored_plan
 from forethought.nodes.prospective_reflector import Reflection
 from forethought.nodes.replan_trigger import replan_due
 from forethought.nodes.support.answer_reply import unmet_text
 from forethought.nodes.support.budget import allowance, exhausted
 from forethought.nodes.support.prompt_text import Reader, step_items
-from forethought.nodes.support.services import AskResult, Services, Turn
+from forethought.nodes.support.services import Turn
 from forethought.nodes.support.situation import situation
 from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import AnswerCheck
 from forethought.prompts.replies import Plan as PlanReply
-from forethought.settings import Settings
 from forethought.state.agent import AgentState, Plan, PlanReview, Replan
-from forethought.state.context import Context, bounded
-from forethought.tools.base import Tool, make_tool
-from forethought.tools.files import FileStore
 
 
 class Record(TypedDict, total=False):
@@ -223,85 +211,3 @@ def check_messages(state: AgentState, answer: str, turn: Turn) -> list[Message]:
         steps=step_items(state["trajectory"], Reader(sizes, state["task"]), sizes.answer),
         answer=answer,
     )
-
-
-class WorkerTurn(Turn):
-    """A turn in which a model that fails is no end of the worker's task: it goes on without."""
-
-    async def ask(self, *question: Any, **options: Any) -> AskResult[Any]:
-        """As in `Turn`; of a model's errors it raises ReplayError only."""
-        return await super().ask(*question, **{**options, "lenient": True})
-
-
-class Adviser:
-    """Who plans for a worker and checks its answers, whatever its task.
-
-    `model` is asked, or the worker's own; `switches` are fields of Context. Each plan is examined, since the
-    rules that leave it out know our own tools only, and few new ones are made.
-
-    Raises pydantic.ValidationError where a switch is none, ConfigurationError where a named model has no key.
-    """
-
-    def __init__(
-        self, model: str | BaseChatModel | None = None, settings: Settings | None = None, **switches: Any
-    ) -> None:
-        own: Json = {"prospective_reflection": True, "plan_intra": False, "max_replans": 2}
-        own["answer_intra"] = True  # or its planner would answer itself
-        if isinstance(model, str):
-            own["model"] = model
-        self.model, self.settings = model, settings or Settings()
-        self.context = bounded(Context(**{**own, **switches}), self.settings)
-        self._live: dict[int, LiveTransport] = {}
-        if isinstance(model, str):
-            Models(self.settings).verify([model])
-
-    def turn(
-        self,
-        tools: Iterable[Any],
-        chat: BaseChatModel | None = None,
-        *,
-        transport: Transport | None = None,
-        runtime: Runtime[Any] | None = None,
-    ) -> Turn:
-        """The turn for a worker with these tools, whose own model is `chat`, or asked over `transport`."""
-        settings, context, asked = self.settings, self.context, self.model or chat
-        if isinstance(asked, BaseChatModel):  # it retries by itself, and the operator's names are not for it
-            given = ChatObjects.of(asked, {}, ())
-            settings = settings.model_copy(update={"request_retries": 0, "allowed_models": ()})
-            transport = self._live.setdefault(id(asked), LiveTransport(settings, chats=given.by_name))
-            context = context.model_copy(update=given.by_field)
-        listed = {tool.name: tool for tool in map(outline_of, tools)}
-        services = Services(settings, listed, Models(settings, transport), FileStore(Path()), one_worker=True)
-        return WorkerTurn(services, context, runtime or Runtime())
-
-
-def outlined(name: str, description: str, schema: Json) -> Tool:
-    """A tool of a worker's, as those who plan read of it; `schema`: of its arguments. It cannot be called."""
-
-    class Arguments(BaseModel):
-        @classmethod
-        def model_json_schema(cls, *_: Any, **__: Any) -> Json:
-            return schema
-
-    async def run(*_: Any, **__: Any) -> str:
-        raise NotImplementedError(f"{name} is called by its worker alone")
-
-    return Tool(name, description or name, Arguments, run, effect="write")
-
-
-def outline_of(tool: Any) -> Tool:
-    """A tool as those who plan read of it: LangChain's, a dict as providers take it, ours, or a function.
-
-    Raises ValueError where a function cannot be a tool.
-    """
-    if isinstance(tool, Tool):
-        return tool
-    if isinstance(tool, BaseTool):
-        schema: Any = tool.tool_call_schema
-        shown = schema if isinstance(schema, dict) else schema.model_json_schema()
-        return outlined(tool.name, tool.description, shown)
-    if not isinstance(tool, dict):
-        return make_tool(tool)
-    told = tool.get("function", tool)
-    name = str(told.get("name") or told.get("type"))
-    return outlined(name, str(told.get("description") or ""), told.get("parameters") or {})

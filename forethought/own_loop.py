@@ -13,13 +13,15 @@ import os
 import queue
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import aclosing
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 _CLOSE_S = 5.0
 """Longest wait for what is under way when the process ends."""
+_THREADS = 64
+"""Synchronous tools and models at work at the same time."""
 _lock = threading.Lock()
 _own: _OwnLoop | None = None
 
@@ -42,6 +44,7 @@ class _OwnLoop:
 
 
 async def _until_stopped(ready: Future[Any]) -> None:
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "forethought"))
     stop = asyncio.Event()
     ready.set_result((asyncio.get_running_loop(), stop))
     await stop.wait()
@@ -99,7 +102,7 @@ def is_here() -> bool:
 def _loop() -> asyncio.AbstractEventLoop:
     global _own
     with _lock:
-        _own = _own or _OwnLoop()
+        _own = _own if _own and _own.thread.is_alive() else _OwnLoop()
     if is_here():
         raise RuntimeError(
             "asynchronous code called a synchronous method of a graph, which would wait for itself: "

@@ -27,7 +27,6 @@ from forethought.graph.client_writes import (
     check_command,
     check_run,
     check_update,
-    with_messages,
 )
 from forethought.graph.waiting import shown_part, shown_snapshot
 from forethought.settings import Settings
@@ -84,7 +83,6 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
             check_command(input.update, input.goto)
         else:
             check_run(input)
-            input = with_messages(input)
         return self._stream(input, config, kwargs)
 
     async def _stream(

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, convert_to_messages
 from langgraph.types import Command, StateSnapshot
 
 
@@ -22,6 +22,7 @@ def chat_reply(given: Any, snapshot: StateSnapshot) -> Command[Any] | None:
         return None
     (interrupt,) = snapshot.interrupts
     messages, others = given.get("messages") or [], {name for name, value in given.items() if value}
+    messages = convert_to_messages(messages if isinstance(messages, list) else [messages])
     message = messages[-1] if messages else None
     if (
         others != {"messages"}

@@ -54,15 +54,6 @@ def check_run(given: Any, command: Mapping[str, Any] | None = None) -> None:
     check_command(*((command or {}).get(key) for key in ("update", "goto")))
 
 
-def with_messages(given: Any) -> Any:
-    """The input of a run with its messages as objects, which LangGraph gives ids when it stores them: the
-    channel is read by taking them in again, and one without an id would have another each time."""
-    if not given or not given.get("messages"):
-        return given
-    messages = given["messages"]
-    return {**given, "messages": convert_to_messages(messages if isinstance(messages, list) else [messages])}
-
-
 def check_command(update: Any, goto: Any) -> None:
     """Raises UpdateError for a command that does more than reply to questions."""
     if update or goto:

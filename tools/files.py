@@ -13,7 +13,7 @@ import mimetypes
 import os
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -142,16 +142,19 @@ def take_in_bytes(name: str, data: bytes, *, store: FileStore, settings: Setting
     return _reference(name, store.put(data), data)
 
 
-def from_path(
-    path: Path, *, store: FileStore, settings: Settings, used_names: Collection[str] = ()
-) -> FileRef:
-    """Take in a file that the person at the command line names by its path.
+def from_paths(paths: Iterable[str | Path], settings: Settings) -> list[FileRef]:
+    """Store files that a person names by their paths, each path once, as the graph's input names them.
 
-    A name that is in use already gets a number, 'a (2).csv'. Raises FilesError: missing, a folder,
-    unreadable, too large.
+    Of files of one name the later get a number, 'a (2).csv'. Reads and writes the disk. Raises FilesError:
+    missing, a folder, unreadable, too large, or the storage cannot be written.
     """
-    data = _read(path, str(path), settings)
-    return take_in_bytes(free_name(safe_name(path.name), used_names), data, store=store, settings=settings)
+    store = FileStore.of(settings)
+    files: dict[str, FileRef] = {}
+    for path in dict.fromkeys(map(Path, paths)):
+        name = free_name(safe_name(path.name), files)
+        data = _read(path, str(path), settings)
+        files[name] = take_in_bytes(name, data, store=store, settings=settings)
+    return list(files.values())
 
 
 def safe_name(name: str) -> str:

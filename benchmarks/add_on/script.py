@@ -46,8 +46,9 @@ class Script:
         said = self._said(seen, fault) or _work(seen, prices, fault)
         text, calls = ("", (said,)) if isinstance(said, tuple) else (said, ())
         written = text if isinstance(text, str) else json.dumps(text)
+        asked = [seen.body.get(name) for name in ("messages", "tools", "response_format")]
         tokens = {
-            "prompt_tokens": len(json.dumps([seen.body["messages"], seen.body.get("tools")])) // CHARACTERS,
+            "prompt_tokens": len(json.dumps(asked)) // CHARACTERS,
             "completion_tokens": len(f"{written}{calls or ''}") // CHARACTERS,
         }
         return Reply(text, calls, **tokens)

@@ -22,14 +22,15 @@ from forethought.app.command_flags import ModelOptions, flag
 from forethought.app.errors import ANSWERED, DRAINED, INTERRUPTED, CliError, echo, echo_error, explain
 from forethought.app.options import resume_flags, settings_from
 from forethought.app.report import report, unfinished
-from forethought.app.run import Begin, drive_turn, go_on_where_it_was, import_files
+from forethought.app.run import Begin, drive_turn, go_on_where_it_was
 from forethought.app.runner import Runner, open_runner
-from forethought.app.text import one_line
+from forethought.app.text import clean, one_line
 from forethought.app.threads.cost import render_costs
-from forethought.app.threads.show import task_parts
+from forethought.app.threads.show import work_parts
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
 from forethought.redaction import without_credentials
 from forethought.text import sanitize_text
+from forethought.tools.files import from_paths
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -68,8 +69,10 @@ class Chat:
     def __init__(self, runner: Runner, options: ChatOptions) -> None:
         self.runner, self.options = runner, options
         self.thread_id = options.thread or new_thread_id()
-        self.new_files: list[Any] = list(import_files(options.files or [], settings_from(options)))
+        self.new_files: list[Any] = list(from_paths(options.files or (), settings_from(options)))
         """What the next message brings along, as the graph's input names it."""
+        self.exists = False
+        """Whether anything is kept of the thread."""
         self.spent: list[Json] = []
         """The usage of each turn of this session."""
         self.commands: dict[str, Callable[[str], None]] = {
@@ -103,7 +106,7 @@ class Chat:
                 if explain(error).internal:
                     raise
                 stops += echo_error(error) == INTERRUPTED
-        if self.spent:
+        if self.exists:
             echo(f"go on with: forethought chat --thread {self.thread_id}{resume_flags(self.options)}")
         return INTERRUPTED if stops > 1 else code
 
@@ -124,6 +127,7 @@ class Chat:
         return {"task": text, "files": files, "guidance": []}
 
     def _turn(self, begin: Begin) -> None:
+        self.exists = True
         with self._opened() as thread:
             graph_input = self.runner.run(begin(thread))
             ask = partial(questions.ask, read=self._prompt.prompt)
@@ -140,15 +144,15 @@ class Chat:
     def _greet(self) -> None:
         """Show what the chat runs with, and the end of what was said before."""
         with self._opened() as thread:
-            snapshot = self.runner.run(thread.snapshot())
+            snapshot, self.exists = self.runner.run(thread.snapshot()), thread.exists
             model, address = thread.context.model, without_credentials(thread.settings.base_url)
         self._say(f"thread {self.thread_id}  {model}{f' at {address}' if address else ''}", "bold")
-        self._say("Enter sends, Alt-Enter begins a new line, Ctrl-C stops a turn, /help lists the commands")
+        self._say("Enter sends, Alt-Enter begins a new line, Ctrl-C stops a turn, /help helps")
         values = snapshot.values
-        said = [*(values.get("progress") or {}).get("earlier", []), _last_turn(values)][-_SHOWN_TURNS:]
-        for turn in filter(None, said):
-            self._say(f"> {turn['task']}", "bold")
-            self.runner.console.print(view.answer(turn["answer"], turn.get("sources", ())))
+        said = [*(values.get("progress") or {}).get("earlier", []), *_last_turn(values)]
+        if older := len(said[:-_SHOWN_TURNS]):
+            self._say(f"({older} earlier turns)")
+        self._show(said[-_SHOWN_TURNS:])
         if unfinished(snapshot):
             self._say("the last turn is not finished: /resume goes on with it", "yellow")
 
@@ -163,17 +167,19 @@ class Chat:
     def _say(self, text: str, style: str = "dim") -> None:
         self.runner.console.print(Text(text, style=style))
 
+    def _show(self, turns: list[Json]) -> None:
+        for turn in turns:
+            self._say(clean(f"> {turn['task']}"), "bold")
+            self.runner.console.print(view.answer(turn["answer"], turn.get("sources", ())))
+
     def files(self, paths: str) -> None:
         """List the files; PATH ... adds some (globs too), `none` lets go of all"""
         if paths == "none":
             self.new_files = ["*"]
         elif paths:
-            try:
-                named = [str(Path(name).expanduser()) for name in shlex.split(paths)]
-            except ValueError as error:
-                raise CliError(f"/files: {error}") from error
+            named = [str(Path(name).expanduser()) for name in _words(paths)]
             found = [Path(path) for name in named for path in sorted(glob.glob(name)) or [name]]
-            self.new_files += import_files(found, settings_from(self.options))
+            self.new_files += from_paths(found, settings_from(self.options))
         with self._opened(calls_models=False) as thread:
             there = self.runner.run(thread.snapshot()).values.get("files") or []
         if "*" in self.new_files:
@@ -194,7 +200,10 @@ class Chat:
 
     def why(self, _: str) -> None:
         """Show what the last answer rests on, step by step"""
-        for part in task_parts(*self._last_task()):
+        result, values = self._last_task()
+        if not result["steps"]:
+            self._say("no step was taken: it rests on the conversation and on the files as they were shown")
+        for part in work_parts(result, values):
             self.runner.console.print(part)
 
     def undo(self, _: str) -> None:
@@ -211,11 +220,11 @@ class Chat:
             if point is not None:
                 self.runner.run(make_head(checkpoints, point))
         if point is None:
-            self.thread_id, self.new_files = new_thread_id(), list(files)
+            self.thread_id, self.new_files, self.exists = new_thread_id(), list(files), False
             self._say(f"taken back; nothing was said before: thread {self.thread_id}")
         else:
-            self._say("taken back; the last answer is now:")
-            self.runner.console.print(view.answer(point.values.get("answer") or "", ()))
+            self._say("taken back; before it stands:")
+            self._show(_last_turn(point.values))
 
     def resume(self, _: str) -> None:
         """Go on with a turn that was stopped, failed, or waits for a reply"""
@@ -225,13 +234,12 @@ class Chat:
     def cost(self, _: str) -> None:
         """Show what the last turn cost, and the session"""
         self.runner.console.print(render_costs(self._last_task()[0]))
-        self._say(f"this session: {view.usage_line(_total(self.spent))}")
+        if self.spent:
+            self._say(f"this session: {view.usage_line(_total(self.spent))}")
 
     def set(self, settings: str) -> None:
         """Change a setting from the next turn on, such as model=openai:gpt-4.1; without one, list them"""
-        options = self.options.model_copy(
-            update={"sets": [*(self.options.sets or []), *shlex.split(settings)]}
-        )
+        options = self.options.model_copy(update={"sets": [*(self.options.sets or []), *_words(settings)]})
         with self._opened(options=options) as thread:
             for name, value in thread.context.model_dump(mode="json", exclude_defaults=True).items():
                 self._say(f"{name}={value}")
@@ -247,12 +255,20 @@ class Chat:
         raise _Leave
 
 
-def _last_turn(values: Mapping[str, Any]) -> Json | None:
-    """The thread's last task as it was answered; None where it was not."""
-    progress = values.get("progress") or {}
+def _words(text: str) -> list[str]:
+    """The words of a command, quoted as in a shell."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise CliError(f"{one_line(text)}: {error}") from error
+
+
+def _last_turn(values: Mapping[str, Any]) -> list[Json]:
+    """The thread's last task as it was answered; none where it was not."""
     if not values.get("answer"):
-        return None
-    return {"task": progress["task_text"], "answer": values["answer"], "sources": values.get("sources") or ()}
+        return []
+    task = values["progress"]["task_text"]
+    return [{"task": task, "answer": values["answer"], "sources": values.get("sources") or ()}]
 
 
 def _total(usages: list[Json]) -> Json:
@@ -277,8 +293,7 @@ def _prompt_session(settings: Any, commands: list[str]) -> PromptSession[str]:
 
     bindings = KeyBindings()
     bindings.add("enter")(lambda event: event.current_buffer.validate_and_handle())
-    for keys in (("escape", "enter"), ("c-j",)):
-        bindings.add(*keys)(lambda event: event.current_buffer.insert_text("\n"))
+    bindings.add("escape", "enter")(lambda event: event.current_buffer.insert_text("\n"))
     file = settings.data_dir / "chat_history"
     if settings.key is None:
         file.parent.mkdir(parents=True, exist_ok=True)

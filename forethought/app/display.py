@@ -141,7 +141,7 @@ class RunDisplay(StreamDisplay):
         self._tell_busy()
 
     def updated(self, node: str, update: Json) -> None:
-        """Print what the node wrote, but for what was printed before.
+        """Print what the node wrote, but for what was left out, and what was printed before.
 
         A resumed wave may bring the steps of its finished siblings again, and each new status its plan.
         """
@@ -152,7 +152,7 @@ class RunDisplay(StreamDisplay):
         for step in steps:
             self._busy.pop(one_line(step.get("subtask"), 30), None)
         version = (update.get("plan") or {}).get("version", 0)
-        new = {**update, "trajectory": steps}
+        new = {**update, "trajectory": steps, "skipped": []}
         if version == self._version or update.get("decision"):
             new.pop("plan", None)
         elif version:

@@ -37,6 +37,7 @@ _EXTRAS = (
     ("training", "trl", "train"),
     ("training on several GPUs", "deepspeed", "train-gpus"),
     ("langgraph server", "langgraph-cli", "server"),
+    ("smolagents, with plans examined", "smolagents", "smolagents"),
 )
 """What for, the package that it needs, and the extra that installs it."""
 _OWN = {"FORETHOUGHT_DEBUG", LISTED}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,8 @@ from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, 
 from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
-    from forethought.settings import Settings
+    pass
+from forethought.tools.files import from_paths
 
 Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
 """Returns the graph's input: a task, a Command, or None to go on."""
@@ -72,7 +73,7 @@ def run(options: RunOptions) -> int:
 
         return run_demo(options)
     text = read_task(options.task)
-    references = import_files(options.files or [], settings_from(options))
+    references = from_paths(options.files or (), settings_from(options))
 
     async def begin(thread: Thread) -> Json:
         if thread.exists and unfinished(await thread.snapshot()):
@@ -188,21 +189,6 @@ def read_task(task: str | None) -> str:
     if not task or not task.strip():
         raise CliError("name a TASK, as in: forethought run 'How many rooms does the hotel have?'")
     return sanitize_text(task).strip()
-
-
-def import_files(paths: Sequence[Path], settings: Settings) -> list[Json]:
-    """Store the files and return them as the graph's input names them.
-
-    Raises FilesError: a file is missing, unreadable or too large, or the storage cannot be written.
-    """
-    from forethought.tools.files import FileStore, from_path
-
-    store = FileStore.of(settings)
-    references: dict[str, Json] = {}
-    for path in dict.fromkeys(paths):
-        reference = from_path(path, store=store, settings=settings, used_names=references)
-        references[reference["name"]] = dict(reference)
-    return list(references.values())
 
 
 async def go_on_where_it_was(thread: Thread, options: ModelOptions) -> None:

@@ -48,6 +48,8 @@ def parts(values: Json, observation_lines: int = 3) -> Iterator[RenderableType]:
         yield step(record, observation_lines)
     if values.get("skipped"):
         yield skips(values["skipped"])
+    for record in values.get("checks") or []:
+        yield check(record)
     for _, record in entries(values.get("long_term")):
         if record.get("evaluation") or record.get("reflection"):
             yield failed_round(record)
@@ -207,6 +209,13 @@ def skips(records: Sequence[Json]) -> RenderableType:
         for (mechanism, why), steps in places.items()
     ]
     return Group(*(_dim(one_line(line, 200)) for line in lines))
+
+
+def check(record: Json) -> RenderableType:
+    """What the answer's author held it against."""
+    ok = record.get("ok") == "yes"
+    line = Text("checked " if ok else "not followed ", style="green" if ok else "yellow")
+    return line.append(f"{one_line(record.get('about'))}: {one_line(record.get('done'), 300)}", "default")
 
 
 def failed_round(record: Json) -> RenderableType:

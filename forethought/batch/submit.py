@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from forethought.batch.payload import Payload, digest, share_files
@@ -14,7 +13,7 @@ from forethought.batch.queue import Queue, enqueue
 from forethought.batch.tasks import BatchTask, with_ids
 from forethought.settings import Settings
 from forethought.state.context import Context, bounded
-from forethought.tools.files import FileStore, from_path
+from forethought.tools.files import FileStore, from_paths
 
 Json = dict[str, Any]
 BATCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,17}")
@@ -85,9 +84,6 @@ async def submit(
 
 def _payload(task: BatchTask, context: Context, settings: Settings) -> Payload:
     """Reads the disk."""
-    store, files = FileStore.of(settings), dict[str, Json]()
-    for path in task.files:
-        reference = from_path(Path(path), store=store, settings=settings, used_names=files)
-        files[reference["name"]] = dict(reference)
+    files = [dict(file) for file in from_paths(task.files, settings)]
     values = bounded(context, settings).model_dump(mode="json", exclude_unset=True)
-    return Payload(task=task.task, files=list(files.values()), context=values)
+    return Payload(task=task.task, files=files, context=values)

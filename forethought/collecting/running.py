@@ -7,8 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from forethought.collecting.folder import Folder, Trial, key_of
 from forethought.collecting.success import CheckerError
@@ -16,6 +15,7 @@ from forethought.models.allowance import total
 from forethought.models.types import ConfigurationError, ModelError, ReplyError, no_usage
 from forethought.rollouts.types import Evaluator
 from forethought.settings import Settings
+from forethought.tools.files import from_paths
 from forethought.trajectories.own import from_state
 from forethought.trajectories.tasks import Attempted, CollectTask, RunError
 from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory
@@ -149,7 +149,7 @@ class Collector:
         config: Any = {"configurable": {"thread_id": thread}}
         snapshot = await self.graph.aget_state(config)
         if not snapshot.values and not snapshot.tasks:
-            files = await asyncio.to_thread(self._stored_files, task)
+            files = await asyncio.to_thread(from_paths, task.files, self.settings)
             await self._invoke({"task": task.task, "files": files, "guidance": list(guidance)}, config)
         elif snapshot.tasks and not snapshot.interrupts:
             await self._invoke(None, config)
@@ -169,23 +169,13 @@ class Collector:
     def _attempted(self, task: CollectTask, record: Trial) -> Attempted:
         from forethought.nodes.support.prompt_text import files_text
 
-        files: Any = self._stored_files(task)
+        files = from_paths(task.files, self.settings)
         return Attempted(
             loaded=self.folder.loaded(record),
             reason=record["reason"],
             background=files_text(files) if files else "",
             usage=record["usage"],
         )
-
-    def _stored_files(self, task: CollectTask) -> list[dict[str, Any]]:
-        """The task's files, stored, as the agent is given them. Reads the disk. Raises FilesError."""
-        from forethought.tools.files import FileStore, from_path
-
-        store, files = FileStore.of(self.settings), cast(dict[str, dict[str, Any]], {})
-        for path in task.files:
-            reference = from_path(Path(path), store=store, settings=self.settings, used_names=files)
-            files[reference["name"]] = dict(reference)
-        return list(files.values())
 
     def _effects(self) -> dict[str, str]:
         from forethought.tools.registry import toolbox

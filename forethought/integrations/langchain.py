@@ -14,26 +14,22 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, NotRequired
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
-from langchain.agents.middleware.internal_call_transformer import (
-    InternalCallTransformer,
-    internal_call_metadata,
-)
 from langchain.agents.middleware.types import ExtendedModelResponse, OmitFromInput
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
-from langgraph.constants import TAG_NOSTREAM
 from langgraph.types import Command
 
-from forethought.integrations.work import Record, Work, outline_of, run_now, turn_of, worker_context
+from forethought import own_loop
+from forethought.integrations.adviser import Adviser
+from forethought.integrations.work import Record, Work
 from forethought.integrations.worker_steps import Json, WorkerCall
-from forethought.models.chat_model import ChatTransport, name_of
 from forethought.settings import Settings
 from forethought.text import cut, one_line
 
 CHANNEL = "prospective_reflection"
 WRITE_TODOS = "write_todos"
-"""The planning tool of LangChain's to-do middleware, and of deepagents."""
+"""The tool of LangChain's to-do middleware."""
 INSTRUCTIONS_CHARS = 6_000
 """Of the agent's system prompt, for those who plan and check."""
 
@@ -54,11 +50,10 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
         settings: Address, keys, redaction, and the file of planning errors; by default the environment's.
         switches: Fields of `forethought.Context`, such as max_replans=0 or effort="paper".
 
-    Raises pydantic.ValidationError where a switch is none.
+    Raises pydantic.ValidationError where a switch is none, ConfigurationError where a named model has no key.
     """
 
     state_schema = PlannedState
-    transformers = (InternalCallTransformer,)
 
     def __init__(
         self,
@@ -69,8 +64,7 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
         **switches: Any,
     ) -> None:
         super().__init__()
-        self.model, self.checks_answer, self.settings = model, checks_answer, settings or Settings()
-        self.context = worker_context(**switches)
+        self.adviser, self.checks_answer = Adviser(model, settings, **switches), checks_answer
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -80,7 +74,7 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
         async def ask(asked: ModelRequest[Any]) -> ModelResponse[Any]:
             return await asyncio.to_thread(handler, asked)
 
-        return run_now(self._around(self._work(request, blocking=True), request, ask))
+        return own_loop.run(self._around(self._work(request), request, ask))
 
     async def awrap_model_call(
         self,
@@ -88,7 +82,7 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> Any:
         """Plan before the call where a plan is due, and ask once more where the answer does not pass."""
-        return await self._around(self._work(request, blocking=False), request, handler)
+        return await self._around(self._work(request), request, handler)
 
     async def _around(
         self,
@@ -106,7 +100,7 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
                 response = await ask(_shown(request, work))
         return _result(response, request, work)
 
-    def _work(self, request: ModelRequest[Any], *, blocking: bool) -> Work | None:
+    def _work(self, request: ModelRequest[Any]) -> Work | None:
         """The task as it stands; None before there is one."""
         record: Record = request.state.get(CHANNEL) or Record()  # type: ignore[assignment]
         messages = request.messages
@@ -115,15 +109,8 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
             record = Record(task=messages[start].text, task_id=key)
         if not record.get("task"):
             return None
-        chat = request.model if self.model is None else self.model
-        tags = {"tags": [TAG_NOSTREAM], "metadata": {"lc_source": CHANNEL, **internal_call_metadata()}}
-        named, transport = chat, None
-        if not isinstance(chat, str):
-            named, transport = name_of(chat), ChatTransport(chat, blocking, tags)
-        context = self.context.model_copy(update={"model": named})
-        tools = {tool.name: tool for tool in map(outline_of, request.tools)}
         return Work(
-            turn_of(transport, tools, context, self.settings, request.runtime),
+            self.adviser.turn(request.tools, request.model, runtime=request.runtime),
             record["task"],
             record,
             calls=_calls(messages[start or 0 :]),

@@ -8,8 +8,8 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from forethought.integrations.work import Work, outline_of, plan_lines, turn_of, worker_context, written_plan
-from forethought.models.chat_model import ChatTransport, name_of
+from forethought.integrations.adviser import Adviser
+from forethought.integrations.work import Work, plan_lines, written_plan
 from forethought.models.types import Usage, no_usage
 from forethought.settings import Settings
 from forethought.state.agent import PlanError
@@ -47,17 +47,12 @@ async def review_plan(
         settings: Address, keys, and the file of planning errors; by default the environment's.
         switches: Fields of `Context`, such as max_reflections or effort.
 
-    Raises ValueError for an empty plan or an unknown switch, and ModelError where no model can be asked.
+    Raises ValueError for an empty plan or an unknown switch, ConfigurationError where a model has no key.
     """
     parts = [part for part in ([plan] if isinstance(plan, str) else plan) if part.strip()]
     if not parts:
         raise ValueError("the plan is empty: give a text, or its steps")
-    transport = ChatTransport(model) if isinstance(model, BaseChatModel) else None
-    if model is not None:
-        switches["model"] = model if isinstance(model, str) else name_of(model)
-    listed = {tool.name: tool for tool in map(outline_of, tools)}
-    turn = turn_of(transport, listed, worker_context(**switches), settings or Settings())
-    work = Work(turn, task)
+    work = Work(Adviser(model, settings, **switches).turn(tools), task)
     record = (await work.diagnosed(written_plan(parts, work))).record
     first, *later = record["reviews"]
     text = plan_lines(record["plan"]) if first["revised"] else "\n".join(parts)

@@ -8,28 +8,24 @@ it; and where progress stalls, the next step begins with a new plan.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from smolagents import ActionStep, PlanningStep, TaskStep, TokenUsage
-
-from forethought.integrations.work import (
-    Record,
-    Work,
-    outlined,
-    plan_lines,
-    run_now,
-    turn_of,
-    worker_context,
-    written_plan,
-)
+from forethought import own_loop
+from forethought.integrations.adviser import Adviser
+from forethought.integrations.work import Record, Work, plan_lines, written_plan
 from forethought.integrations.worker_steps import Json, WorkerCall
 from forethought.models.errors import describe
 from forethought.models.methods import in_prompt
 from forethought.models.types import ModelReply, ModelRequest, TransportError
 from forethought.nodes.replan_trigger import replan_due
 from forethought.settings import Settings
-from forethought.tools.base import Tool
+
+try:
+    from smolagents import ActionStep, PlanningStep, TaskStep, TokenUsage
+except ImportError as error:
+    raise ImportError("smolagents is not installed: pip install 'forethought[smolagents]'") from error
 
 PLAN_HEADING = "## 2. Plan"
 """What stands between facts and plan in smolagents' own prompts."""
@@ -47,16 +43,12 @@ class _Transport:
             for message in in_prompt(request)
         ]
         try:
-            said = self.model.generate(messages)
+            said = await asyncio.to_thread(self.model.generate, messages)
         except Exception as error:
             raise TransportError(f"the agent's model: {describe(error)}") from error
         used = said.token_usage or TokenUsage(0, 0)
-        return ModelReply(
-            text=said.content or "",
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
-            model=request.model,
-        )
+        tokens = {"input_tokens": used.input_tokens, "output_tokens": used.output_tokens}
+        return ModelReply(text=said.content or "", model=request.model, **tokens)
 
 
 class PlanReflection:
@@ -69,8 +61,7 @@ class PlanReflection:
     """
 
     def __init__(self, planning_interval: int = 6, settings: Settings | None = None, **switches: Any) -> None:
-        self.planning_interval, self.settings = planning_interval, settings or Settings()
-        self.context = worker_context(**switches)
+        self.planning_interval, self.adviser = planning_interval, Adviser(None, settings, **switches)
         self.record = Record()
 
     @property
@@ -83,7 +74,7 @@ class PlanReflection:
         """Diagnose the plan of `step` and put the revised one in its place; what it cost is added to it."""
         agent.planning_interval = self.planning_interval
         work, text = self._work(agent).planning(), str(step.model_output_message.content)
-        now = run_now(work.diagnosed(written_plan([text.strip() or "(no plan)"], work)))
+        now = own_loop.run(work.diagnosed(written_plan([text.strip() or "(no plan)"], work)))
         self.record = now.record
         if now.record["plan"]["version"] > work.record.get("plan", {}).get("version", 0) + 1:
             facts, heading, _ = text.partition(PLAN_HEADING)
@@ -101,17 +92,16 @@ class PlanReflection:
             return
         if replan := replan_due(work.state, work.record["plan"], work.turn.context):
             self.record = {**work.record, "replans": [*work.record.get("replans", []), replan]}
-            agent.planning_interval = (
-                agent.step_number
-            )  # it plans where this divides the steps that were made
+            # It plans where the interval divides the number of actions made.
+            agent.planning_interval = agent.step_number
 
     def _work(self, agent: Any, now: ActionStep | None = None) -> Work:
         """The task as it stands, with the step that is not in the agent's memory yet."""
         steps = [*agent.memory.steps, *([now] if now else [])]
         start = max(at for at, step in enumerate(steps) if isinstance(step, TaskStep))
-        if (key := f"{id(agent.memory)}:{start}:{steps[start].task}") != self.record.get("task_id"):
-            self.record = Record(task=steps[start].task, task_id=key)
-        turn = turn_of(_Transport(agent.model), _tools(agent), self.context, self.settings)
+        if start == len(steps) - 1:  # it begins, perhaps in the same words as the last one
+            self.record = Record(task=steps[start].task)
+        turn = self.adviser.turn(_tools(agent), transport=_Transport(agent.model))
         actions = [step for step in steps[start:] if isinstance(step, ActionStep)]
         calls = [call for wave, step in enumerate(actions, 1) for call in _calls(wave, step)]
         return Work(turn, steps[start].task, self.record, calls, agent.instructions or "")
@@ -127,11 +117,11 @@ def _calls(wave: int, step: ActionStep) -> list[WorkerCall]:
     ]
 
 
-def _tools(agent: Any) -> dict[str, Tool]:
+def _tools(agent: Any) -> list[Json]:
     """The agent's tools and team members, and its interpreter."""
     told = [*agent.tools.values(), *agent.managed_agents.values()]
-    tools = [outlined(each.name, each.description, {"properties": each.inputs}) for each in told]
+    tools = [(each.name, each.description, each.inputs) for each in told]
     if hasattr(agent, "python_executor"):
         about = "Python code, which calls the other tools as functions and computes."
-        tools.append(outlined("python_interpreter", about, {"properties": {"input": {"type": "string"}}}))
-    return {tool.name: tool for tool in tools}
+        tools.append(("python_interpreter", about, {"input": {"type": "string"}}))
+    return [{"name": n, "description": said, "parameters": {"properties": given}} for n, said, given in tools]

@@ -8,41 +8,28 @@ The record is plain JSON, which the other framework keeps with its own state.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from langchain_core.tools import BaseTool
-from langgraph.runtime import Runtime
-from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from forethought.integrations.worker_steps import Json, WorkerCall, steps_of
 from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.models.allowance import total
-from forethought.models.ask import Models
-from forethought.models.types import ConfigurationError, Message, Transport, Usage, reply_spec
+from forethought.models.types import Message, Usage, reply_spec
 from forethought.nodes.planner import new_plan, scored_plan
 from forethought.nodes.prospective_reflector import Reflection
 from forethought.nodes.replan_trigger import replan_due
 from forethought.nodes.support.answer_reply import unmet_text
 from forethought.nodes.support.budget import allowance, exhausted
 from forethought.nodes.support.prompt_text import Reader, step_items
-from forethought.nodes.support.services import AskResult, Services, Turn
+from forethought.nodes.support.services import Turn
 from forethought.nodes.support.situation import situation
 from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import AnswerCheck
 from forethought.prompts.replies import Plan as PlanReply
-from forethought.settings import Settings
 from forethought.state.agent import AgentState, Plan, PlanReview, Replan
-from forethought.state.context import Context, bounded
-from forethought.tools.base import Tool, make_tool
-from forethought.tools.files import FileStore
-
-T = TypeVar("T")
 
 
 class Record(TypedDict, total=False):
@@ -139,6 +126,7 @@ class Work:
 
     async def diagnosed(self, plan: Plan) -> Work:
         """With `plan`, examined and revised (PreFlect 3.2.2)."""
+        plan = {**plan, "guidance": []}  # the worker's instructions are not for those who see the record
         context, now = self.turn.context, self._with(plan=plan)
         if plan["subtasks"] and context.wants("prospective_reflection") is not False:
             path = self.turn.services.settings.planning_errors_file
@@ -223,75 +211,3 @@ def check_messages(state: AgentState, answer: str, turn: Turn) -> list[Message]:
         steps=step_items(state["trajectory"], Reader(sizes, state["task"]), sizes.answer),
         answer=answer,
     )
-
-
-def worker_context(**switches: Any) -> Context:
-    """The Context of a worker's plans: two calls before its first tool call, and few new plans.
-
-    The rules that leave a diagnosis out know our own tools only; and the worker, not its planner, answers.
-    Raises pydantic.ValidationError where a switch is none.
-    """
-    own = {"prospective_reflection": True, "plan_intra": False, "answer_intra": True, "max_replans": 2}
-    return Context(**{**own, **switches})
-
-
-class WorkerTurn(Turn):
-    """A turn in which a model that fails is no end of the worker's task: it goes on without."""
-
-    async def ask(self, *question: Any, **options: Any) -> AskResult[Any]:
-        """As in `Turn`; raises ConfigurationError and ReplayError only."""
-        result = await super().ask(*question, **{**options, "lenient": True})
-        if isinstance(result.error, ConfigurationError):
-            raise result.error
-        return result
-
-
-def turn_of(
-    transport: Transport | None,
-    tools: Mapping[str, Tool],
-    context: Context,
-    settings: Settings,
-    runtime: Runtime[Any] | None = None,
-) -> Turn:
-    """The turn in which a worker's plans are made. `transport`: to its model; None: to the providers."""
-    models, store = Models(settings, transport), FileStore(Path())
-    services = Services(settings, dict(tools), models, store, one_worker=True)
-    return WorkerTurn(services, bounded(context, settings), runtime or Runtime())
-
-
-def outlined(name: str, description: str, schema: Json) -> Tool:
-    """A tool of a worker's, as those who plan read of it; `schema`: of its arguments. It cannot be called."""
-
-    class Arguments(BaseModel):
-        @classmethod
-        def model_json_schema(cls, *_: Any, **__: Any) -> Json:
-            return schema
-
-    async def run(*_: Any, **__: Any) -> str:
-        raise NotImplementedError(f"{name} is called by its worker alone")
-
-    return Tool(name, description or name, Arguments, run, effect="write")
-
-
-def outline_of(tool: Any) -> Tool:
-    """A tool as those who plan read of it: LangChain's, a dict as providers take it, ours, or a function.
-
-    Raises ValueError where a function cannot be a tool.
-    """
-    if isinstance(tool, Tool):
-        return tool
-    if isinstance(tool, BaseTool):
-        schema: Any = tool.tool_call_schema
-        shown = schema if isinstance(schema, dict) else schema.model_json_schema()
-        return outlined(tool.name, tool.description, shown)
-    if not isinstance(tool, dict):
-        return make_tool(tool)
-    told = tool.get("function", tool)
-    name = str(told.get("name") or told.get("type"))
-    return outlined(name, str(told.get("description") or ""), told.get("parameters") or {})
-
-
-def run_now(work: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine comes to, in an event loop of its own, for callers that cannot wait."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(copy_context().run, asyncio.run, work).result()

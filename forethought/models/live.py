@@ -186,6 +186,8 @@ class LiveTransport:
             async with asyncio.timeout(self.settings.request_timeout_s):
                 reply = await ask()
             self._absent_since[request.model] = math.inf
+            if reply.type not in ("ai", "AIMessageChunk"):
+                raise ReplyError(f"model {request.model} gave a {type(reply).__name__}, which is no reply")
             return reply
         except Exception as error:
             # Before its words are cut: half a key would not be found.

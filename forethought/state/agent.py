@@ -13,13 +13,21 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, NotRequired
 
 from langchain_core.messages import AnyMessage
-from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
 from forethought.models.types import Usage
 from forethought.state.draft import Draft, Source
 from forethought.state.look import Look
-from forethought.state.reducers import add_usage, append, delta, last, merge, merge_files, merge_rounds
+from forethought.state.reducers import (
+    add_usage,
+    append,
+    delta,
+    join_messages,
+    last,
+    merge,
+    merge_files,
+    merge_rounds,
+)
 from forethought.state.skips import Skip
 
 Json = dict[str, Any]
@@ -335,7 +343,7 @@ class Progress(TypedDict, total=False):
 class AgentInput(TypedDict, total=False):
     """What a client may send: a chat message, or a task with files."""
 
-    messages: Annotated[list[AnyMessage], delta(add_messages)]
+    messages: Annotated[list[AnyMessage], delta(join_messages)]
     """The conversation: a person's messages, the agent's calls with their results, its answers. The last
     human message is the task when `task` is not given. Its image, audio and file blocks, sent in base64,
     become files of the thread."""
@@ -351,7 +359,7 @@ class AgentInput(TypedDict, total=False):
 class AgentOutput(TypedDict, total=False):
     """What a finished run returns to its client."""
 
-    messages: Annotated[list[AnyMessage], delta(add_messages)]
+    messages: Annotated[list[AnyMessage], delta(join_messages)]
     task: str
     answer: str
     sources: list[Source]

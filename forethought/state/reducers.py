@@ -6,6 +6,7 @@ import copy
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import NAMESPACE_OID, uuid5
 
 from forethought.models.allowance import total
 from forethought.models.types import Usage
@@ -103,6 +104,25 @@ def merge_files(
 def _name(item: object) -> str:
     name = item.get("name") if isinstance(item, Mapping) else item
     return str(name)
+
+
+def join_messages(old: list[Any] | None, new: Any) -> list[Any]:
+    """Reducer of `messages`: LangGraph's own, made safe for a channel that is read by folding its writes.
+
+    A message without an id gets the same one each time; the removal of what is not there is no error.
+    """
+    from langchain_core.messages import RemoveMessage, convert_to_messages
+    from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
+
+    before = old or []
+    messages = convert_to_messages(new if isinstance(new, list) else [new])
+    for at, message in enumerate(messages, start=len(before)):
+        message.id = message.id or str(uuid5(NAMESPACE_OID, f"{at} {message.type} {message.content}"))
+    known = {message.id for message in [*before, *messages] if not isinstance(message, RemoveMessage)}
+    known.add(REMOVE_ALL_MESSAGES)
+    writes: list[Any] = [message for message in messages if message.id in known]
+    joined: Any = add_messages(before, writes)
+    return list(joined)
 
 
 def append(old: list[Any] | None, new: Sequence[Any] | None) -> list[Any]:

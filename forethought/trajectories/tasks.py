@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -131,15 +132,8 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Any]]:
 
 def existing_files(names: Sequence[str], path: Path, line: int) -> tuple[str, ...]:
     """The files that a line names, relative to the tasks file, as absolute paths. Raises FileError."""
-    paths = []
-    for name in names:
-        try:
-            file = (path.parent / name).resolve()
-            exists = file.is_file()
-        # A name that no file system takes; a loop of links, before Python 3.13.
-        except (OSError, RuntimeError, ValueError):
-            exists = False
-        if not exists:
+    paths = {name: os.path.abspath(path.parent / name) for name in names}
+    for name, file in paths.items():
+        if not os.path.isfile(file):
             raise FileError(f"{path}:{line}: the file {name!r} is not there (looked in {path.parent})")
-        paths.append(str(file))
-    return tuple(paths)
+    return tuple(paths.values())

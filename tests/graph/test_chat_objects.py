@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.language_models import BaseChatModel
-from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.language_models.fake_chat_models import (
+    FakeListChatModel,
+    GenericFakeChatModel,
+    ParrotFakeChatModel,
+)
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult, LLMResult
 from langchain_core.runnables import RunnableLambda
@@ -107,6 +111,20 @@ async def test_the_operator_s_bounds_hold_for_an_object_too(
     assert "max_usd cannot be kept: the price of Slow is unknown" in refused["messages"][-1].text
     with pytest.raises(TransportError, match="model Slow gave no reply in 1 try"):
         await run(build_agent(settings=made, model=Slow(seconds=9)))
+
+
+@pytest.mark.parametrize(
+    ("chat", "said"),
+    [
+        (ParrotFakeChatModel(), "model ParrotFakeChatModel gave a HumanMessage, which is no reply"),
+        (FakeListChatModel(responses=["Vienna"]), "no valid plan (the reply holds no JSON object"),
+    ],
+)
+async def test_what_gives_no_reply_of_the_form_asked_for_fails_in_one_line(
+    settings: Make, chat: BaseChatModel, said: str
+) -> None:
+    state = await run(build_agent(settings=settings(), model=chat))
+    assert (state["status"], said in state["messages"][-1].text) == ("failed", True)
 
 
 async def test_callbacks_of_the_config_hear_of_each_question_and_reply(settings: Make) -> None:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from langchain_core.messages import HumanMessage, convert_to_openai_messages
+from langchain_core.messages import HumanMessage, RemoveMessage, convert_to_openai_messages
 
 from tests.support.agent import Drive, Script, World, broken
 from tests.support.replies import Json, call, finish, plan, sub
@@ -89,6 +89,23 @@ async def test_a_message_in_any_form_keeps_its_id(drive: Drive, given: Any) -> N
     await out.look()
     assert out.state["messages"][0].id == first.id == out.state["progress"]["message_id"]
     assert (status, first) == ("answered", HumanMessage("how many?", id=first.id))
+
+
+async def test_messages_are_removed_and_nothing_else_is(drive: Drive) -> None:
+    """A removal of what is not there would make the thread unreadable, had it been kept as an error."""
+    out = await drive(task={"messages": ["how many?"]})
+    update: Json = {
+        "messages": [RemoveMessage("step-1-result"), RemoveMessage("step-1"), RemoveMessage("no")]
+    }
+    await out.graph.aupdate_state(out.config, update, as_node="answer_agent")
+    await out.look()
+    assert [m.type for m in out.state["messages"]] == ["human", "ai"]
+    await out.go({"messages": [RemoveMessage("nor this"), HumanMessage("and now?")]})
+    assert (out.status, [text for _, text in out.talk][2]) == ("answered", "and now?")
+    update = {"messages": [RemoveMessage("__remove_all__")]}
+    await out.graph.aupdate_state(out.config, update, as_node="answer_agent")
+    await out.look()
+    assert out.state["messages"] == []
 
 
 async def test_a_checkpoint_holds_the_new_messages_alone(drive: Drive) -> None:

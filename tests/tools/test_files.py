@@ -19,7 +19,7 @@ from forethought.tools.files import (
     FilesError,
     FileStore,
     free_name,
-    from_path,
+    from_paths,
     safe_name,
     take_in,
 )
@@ -181,11 +181,10 @@ def test_invalid_items_are_refused(store: FileStore, settings: Make, item: Any, 
         take_in(item, store=store, settings=settings(max_file_mb=0.001))
 
 
-def test_paths_of_the_command_line(store: FileStore, folder: Path, settings: Make) -> None:
-    path = folder / "prices.csv"
-    assert from_path(path, store=store, settings=settings())["name"] == "prices.csv"
-    taken = ["PRICES.csv", "prices (2).csv"]
-    assert from_path(path, store=store, settings=settings(), used_names=taken)["name"] == "prices (3).csv"
+def test_paths_of_the_command_line(folder: Path, settings: Make) -> None:
+    paths = [folder / "prices.csv", folder / "sub" / "PRICES.csv", folder / "prices.csv"]
+    paths[1].write_bytes(b"x")
+    assert [file["name"] for file in from_paths(paths, settings())] == ["prices.csv", "PRICES (2).csv"]
     os.mkfifo(folder / "pipe")
     (folder / "large").write_bytes(b"x" * 1001)
     for name, says in (
@@ -195,7 +194,7 @@ def test_paths_of_the_command_line(store: FileStore, folder: Path, settings: Mak
         ("large", "larger than"),
     ):
         with pytest.raises(FilesError, match=says):
-            from_path(folder / name, store=store, settings=settings(max_file_mb=0.001))
+            from_paths([folder / name], settings(max_file_mb=0.001))
 
 
 @pytest.mark.parametrize(

@@ -106,8 +106,17 @@ def task_parts(result: Json, values: Json) -> Iterator[RenderableType]:
     yield Text(f"task: {clean(progress.get('task_text') or values.get('task') or '').strip()}")
     for item in values.get("files") or []:
         yield Text(f"file: {one_line(item.get('name'))} ({item.get('size', 0):,} bytes)", "dim")
+    yield from work_parts(result, values)
+
+
+def work_parts(result: Json, values: Json) -> Iterator[RenderableType]:
+    """What the task's answer rests on: plans, steps, and what the answer was checked against."""
+    from forethought.nodes.support.sign_verdicts import sign_lines
+
+    signs = sign_lines(values)  # type: ignore[arg-type]  # a state
+    checks = [{**check, "about": signs.get(check["about"], check["about"])} for check in result["checks"]]
     records = {name: result[name] for name in ("plan_reviews", "replans", "plan", "skipped")}
-    records |= {"trajectory": result["steps"], "long_term": values.get("long_term")}
+    records |= {"trajectory": result["steps"], "long_term": values.get("long_term"), "checks": checks}
     yield from view.parts(records, _ALL_LINES if "checkpoints" in result else 3)
     for item in result.get("broken_off") or []:
         call = f"{one_line(item['tool'])}({one_line(item['call'], 300)})"

@@ -25,7 +25,7 @@ from forethought.state.agent import FileRef
 from forethought.state.context import Context
 from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool
-from forethought.tools.files import FilesError, FileStore, from_path
+from forethought.tools.files import FilesError, FileStore, from_paths
 from forethought.tools.registry import offered
 
 T = TypeVar("T")
@@ -157,22 +157,13 @@ async def make_bench(trial: TrialContext) -> Bench:
     asked."""
     try:
         tools = trial.tools
-        files = await asyncio.to_thread(take_files, trial)
+        files = await asyncio.to_thread(from_paths, trial.sample.files, trial.settings)
     except (ValueError, FilesError) as error:
         raise InfrastructureError(f"sample {trial.sample.id}: {error}") from error
     meter = Meter()
     watched = MeteredTransport(trial.models.transport, (meter,), stop=lambda: tools.broken)
     models = Models(trial.settings, watched)
     await asyncio.to_thread(models.verify, [trial.model])
-    store = FileStore(trial.settings.blobs_dir)
+    store = FileStore.of(trial.settings)
     services = Services(trial.settings, dict(tools), models, store)
     return Bench(trial, tools, meter, services, files)
-
-
-def take_files(trial: TrialContext) -> list[FileRef]:
-    """The sample's files, stored. Reads and writes the disk. Raises FilesError."""
-    store, files = FileStore(trial.settings.blobs_dir), dict[str, FileRef]()
-    for path in trial.sample.files:
-        reference = from_path(path, store=store, settings=trial.settings, used_names=files)
-        files[reference["name"]] = reference
-    return list(files.values())

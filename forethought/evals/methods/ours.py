@@ -14,7 +14,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateUpdate
 from pydantic import ValidationError
 
-from forethought.evals.baselines.bench import LONGEST_FORMAT, take_files
+from forethought.evals.baselines.bench import LONGEST_FORMAT
 from forethought.evals.harness.budget import Meter, MeteredTransport
 from forethought.evals.methods.readout import Readout, read_out
 from forethought.evals.toolset import Toolset, opening
@@ -29,7 +29,7 @@ from forethought.evals.types import (
 from forethought.graph.agent import AgentGraph, build_agent
 from forethought.state.context import Context, models_of
 from forethought.state.cost import cost_rows
-from forethought.tools.files import FilesError
+from forethought.tools.files import FilesError, from_paths
 from forethought.trajectories.own import from_state
 
 NOBODY = "this is an evaluation: nobody is there to approve it; go on without it"
@@ -122,7 +122,8 @@ class Ours(Method):
         task = opening(trial.sample.task, await tools.begin())
         if len(trial.sample.answer_format) > LONGEST_FORMAT:
             task += f"\n\nThe answer's form: {trial.sample.answer_format}"
-        return {"task": task, "files": await asyncio.to_thread(take_files, trial)}
+        files = await asyncio.to_thread(from_paths, trial.sample.files, trial.settings)
+        return {"task": task, "files": files}
 
 
 def _conversation(earlier: Sequence[EarlierTask]) -> dict[str, Any]:

@@ -48,14 +48,14 @@ def test_a_conversation_keeps_its_thread_its_files_and_its_model(
     (tmp_path / "a note.txt").write_text("Seven rooms.")
     (tmp_path / "b.txt").write_text("Two floors.")
     said = talk(
-        "What is\n40 + 2?\r", "/files 'a note.txt' b.*\r", "/set model=openai:other max_steps=5\r",
+        "What is\x1b\r40 + 2?\n", "/files 'a note.txt' b.*\r", "/set model=openai:other max_steps=5\r",
         "And 6 * 7?\r", "/files\r", "/plan\r", "/why\r", "/cost\r", "/help\r", "\r", "/exit\r",
     )  # fmt: skip
     assert said.code == 0, said
     assert said.out.count("Answer") == 2
     assert "a note.txt (12 bytes)\nb.txt (11 bytes)\n" in said.out
     assert {"model=openai:other", "max_steps=5"} <= set(said.out.splitlines())
-    assert "earlier task: What is 40 + 2? → 42" in said.out
+    assert "#5 multiply" in said.out, "the steps behind the answer"
     assert "this session:" in said.out
     assert "/undo    Take the last turn back" in said.out
     assert said.err.endswith("go on with: forethought chat --thread t1\n")
@@ -88,7 +88,7 @@ def test_a_turn_is_taken_back_and_the_first_one_leaves_an_empty_thread(
     assert talk("/undo\r", "One?\r", "\x04").err.startswith("forethought: nothing has been asked yet\n")
     script.answer = "second answer"
     back = talk("Two?\r", "/undo\r", "Three?\r", "/exit\r")
-    assert "taken back; the last answer is now:" in back.out
+    assert "taken back; before it stands:\n> One?" in back.out
     assert "One?" in server.requests[-1].text
     assert "Two?" not in server.requests[-1].text
     assert tasks(cli).count("earlier task:") == 1
@@ -129,6 +129,24 @@ def test_ctrl_c_stops_the_turn_and_twice_leaves(cli: Cli, talk: Talk, scripted: 
     assert (said.code, "42" in said.out, "Ctrl-C once more leaves\n" in said.out) == (130, True, True)
 
 
+def test_after_a_stop_another_message_takes_the_turn_s_place(
+    cli: Cli, talk: Talk, scripted: Scripted
+) -> None:
+    script, _ = scripted()
+    sent: list[int] = []
+
+    def stop(seen: SeenRequest) -> None:
+        if seen.reply_name == "AnswerDraft" and not sent:
+            sent.append(seen.n)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    script.fault = stop
+    said = talk("Stopped?\r", "Another?\r", "/exit\r")
+    assert (said.code, said.out.count("Answer")) == (0, 1), said
+    assert "task: Another?" in tasks(cli)
+    assert "earlier task" not in tasks(cli)
+
+
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
@@ -136,7 +154,7 @@ def test_ctrl_c_stops_the_turn_and_twice_leaves(cli: Cli, talk: Talk, scripted: 
         ("/plan", "nothing has been asked yet"),
         ("/resume", "nothing has been asked yet"),
         ("/files no.txt", "no.txt: there is no such file"),
-        ("/files 'no", "/files: No closing quotation"),
+        ("/files 'no", "'no: No closing quotation"),
         ("/set max_steps", "--set max_steps: write KEY=VALUE"),
         ("/set max_stops=3", "max_stops"),
         ("/set model='no model'", "--set model: 'no model'"),

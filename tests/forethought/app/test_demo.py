@@ -46,7 +46,6 @@ def test_the_screen_says_what_is_recorded_and_how_to_run_it_live(cli: Cli) -> No
         "Revised",
         "table for May 2026 is withdrawn",
         "wave 2",
-        "skipped after step",
         "answered",
         "exchange-rates.html",
     ):

@@ -80,6 +80,17 @@ def printed(renderable: Any) -> str:
     return capture.get()
 
 
+def test_what_an_answer_was_checked_against_and_what_was_left_out_is_shown() -> None:
+    checks = [
+        {"about": "S1", "done": "left March out", "ok": "yes"},
+        {"about": "S2", "done": "not", "ok": "no"},
+    ]
+    skipped = [{"mechanism": "plan_intra", "why": "it is short", "n": 2}]
+    text = "".join(map(printed, view.parts({"checks": checks, "skipped": skipped})))
+    assert "checked S1: left March out\nnot followed S2: not\n" in text
+    assert "plan_intra skipped after step 2: it is short" in text
+
+
 def at_terminal(*shown: Any) -> str:
     """As a terminal of 10 lines gets it."""
     console = Console(file=io.StringIO(), force_terminal=True, width=40, height=10, markup=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
@@ -13,13 +14,19 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
     HumanInTheLoopMiddleware,
+    ModelRequest,
+    ModelResponse,
     ModelRetryMiddleware,
     SummarizationMiddleware,
     TodoListMiddleware,
 )
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core._api import LangChainBetaWarning
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.runtime import Runtime
 from langgraph.types import Command
+from pydantic import BaseModel
 
 from forethought.integrations.langchain import ProspectiveReflection
 from forethought.models.types import ConfigurationError
@@ -176,6 +183,24 @@ def test_each_task_of_a_conversation_has_a_plan_that_knows_the_earlier_ones() ->
     assert state["prospective_reflection"]["task"] == "And a red lamp there, fee included?"
 
 
+def test_a_summary_in_place_of_the_task_begins_no_new_one() -> None:
+    summary = HumanMessage("Summary.", additional_kwargs={"lc_source": "summarization"})
+    record = {"task": TASK, "task_id": "1", "plan": {"subtasks": []}, "planned_at": [0]}
+    state: Any = {"prospective_reflection": record}
+    seen: list[Any] = []
+
+    def answer(request: ModelRequest) -> ModelResponse:
+        seen.append(request)
+        return ModelResponse([AIMessage("Done.")])
+
+    model = HastyClerk()
+    ProspectiveReflection().wrap_model_call(
+        ModelRequest(model=model, messages=[summary], state=state, runtime=Runtime()), answer
+    )
+    assert len(seen) == 1
+    assert model.asked == []
+
+
 def test_another_model_can_plan() -> None:
     model, thinker = HastyClerk(), HastyClerk()
     agent_of(model, ProspectiveReflection(thinker)).invoke(asked())
@@ -186,6 +211,35 @@ def test_another_model_can_plan() -> None:
 def test_a_switch_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="did you mean max_replans"):
         ProspectiveReflection(max_replan=1)
+
+
+def test_a_structured_answer_is_checked_too() -> None:
+    class Cost(BaseModel):
+        """What it costs."""
+
+        euros: int
+
+    class Filing(HastyClerk):
+        def _work(self, messages: list[BaseMessage]) -> AIMessage:
+            said = super()._work(messages)
+            euros = re.search(r"\d+", said.text)
+            call = {"name": "Cost", "args": {"euros": int(euros[0])}, "id": "c"} if euros else None
+            return AIMessage("", tool_calls=[call]) if call else said
+
+    model = Filing(replies={"reflector": SOUND})
+    agent = create_agent(
+        model, [price, fee], response_format=ToolStrategy(Cost), middleware=[ProspectiveReflection()]
+    )
+    state = agent.invoke(asked())
+    assert state["structured_response"].euros == 43
+    assert any("<rejected_answer>\neuros=40" in prompt for _, prompt in model.asked)
+
+
+def test_clients_see_the_record_and_not_the_agents_instructions() -> None:
+    agent = agent_of(HastyClerk(), ProspectiveReflection())
+    assert "clerk" not in json.dumps(agent.invoke(asked())["prospective_reflection"])
+    assert "prospective_reflection" in agent.get_output_jsonschema()["properties"]
+    assert "prospective_reflection" not in agent.get_input_jsonschema()["properties"]
 
 
 def others() -> dict[str, Callable[[HastyClerk], AgentMiddleware[Any, Any, Any]]]:
@@ -230,10 +284,19 @@ async def test_another_process_goes_on_from_the_checkpoint(order: Sequence[str])
     assert models[1].counts == {"worker": 2, "checker": 1}, "the plan is not made again"
 
 
-async def test_the_stream_of_messages_holds_the_agents_own_words_only() -> None:
-    model = HastyClerk()
-    agent, words, plans = agent_of(model, ProspectiveReflection()), [], []
-    async for mode, chunk in agent.astream(asked(), stream_mode=["messages", "custom"]):
+@pytest.mark.parametrize("waits", [True, False])
+async def test_the_stream_of_messages_holds_the_agents_own_words_only(waits: bool) -> None:
+    agent, words, plans, modes = (
+        agent_of(HastyClerk(), ProspectiveReflection()),
+        [],
+        [],
+        ["messages", "custom"],
+    )
+    if waits:
+        chunks = list(agent.stream(asked(), stream_mode=modes))
+    else:
+        chunks = [chunk async for chunk in agent.astream(asked(), stream_mode=modes)]
+    for mode, chunk in chunks:
         if mode == "custom" and chunk["event"] == "plan":
             plans.append(chunk["plan"])
         elif mode == "messages" and chunk[0].type == "AIMessageChunk":

@@ -111,7 +111,9 @@ def test_a_sound_plan_stays_as_it_is() -> None:
 def test_each_task_has_a_record_of_its_own() -> None:
     model, reflection = Clerk(code=True), PlanReflection()
     agent = agent_of(model, **reflection.hooks)
-    agent.run(TASK)
+    for _ in range(2):
+        agent.run(TASK)
+        assert (len(reflection.record["planned_at"]), len(reflection.record["reviews"])) == (1, 2)
     agent.run("And a red lamp?", reset=False)
     assert reflection.record["task"] == "And a red lamp?"
     assert len(reflection.record["planned_at"]) == 1

@@ -63,6 +63,12 @@ def number_ranges(numbers: Iterable[int]) -> str:
     return ", ".join("-".join(map(str, part)) for part in parts)
 
 
+def numbered(noun: str, numbers: Iterable[int]) -> str:
+    """'step 2', or 'steps 2, 4-12'."""
+    several = set(numbers)
+    return f"{noun}{'s' * (len(several) > 1)} {number_ranges(several)}"
+
+
 def cut(text: str, limit: int, tail: float = 0.25) -> str:
     """`text` cut to `limit` characters and a line that says how many lines and characters are missing.
 

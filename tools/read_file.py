@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 
+from forethought.text import numbered
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
-from forethought.tools.documents.document import Document, Part, ranges, split
+from forethought.tools.documents.document import Document, Part, split
 from forethought.tools.documents.reader import load_document
 from forethought.tools.given_files import answer_about, find_file
 
@@ -78,11 +79,11 @@ def _first_line(name: str, document: Document, parts: list[Part], numbers: list[
     shown = dict.fromkeys(place for number in numbers for place in parts[number - 1].places)
     places = document.where(list(shown))
     missing = [number for number in range(1, total + 1) if number not in numbers]
-    which = f"part{'s' * (len(numbers) > 1)} {ranges(numbers)} of {total}" if missing else "complete"
+    which = f"{numbered('part', numbers)} of {total}" if missing else "complete"
     line = f"{name}, {which}{f' ({places})' if places else ''}."
     if missing:
         next_part = numbers[-1] + 1 if numbers[-1] < total else missing[0]
-        line += f" Not {verb}: part{'s' * (len(missing) > 1)} {ranges(missing)}; ask for part={next_part}."
+        line += f" Not {verb}: {numbered('part', missing)}; ask for part={next_part}."
     also = _easily_missed(parts)
     return f"{line} Also in it: {also}." if also else line
 
@@ -93,7 +94,7 @@ def _easily_missed(parts: list[Part]) -> str:
     for what, pattern in _MISSED.items():
         begins = re.compile(f"^{pattern}", re.MULTILINE)
         if numbers := [number for number, part in enumerate(parts, 1) if begins.search(part.text)]:
-            where = f" (part{'s' * (len(numbers) > 1)} {ranges(numbers)})" if len(parts) > 1 else ""
+            where = f" ({numbered('part', numbers)})" if len(parts) > 1 else ""
             found.append(what + where)
     return ", ".join(found)
 

@@ -114,14 +114,14 @@ def join_messages(old: list[Any] | None, new: Any) -> list[Any]:
     from langchain_core.messages import RemoveMessage, convert_to_messages
     from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 
-    before = old or []
+    before = convert_to_messages(old or [])  # a server may have put JSON in its place
     messages = convert_to_messages(new if isinstance(new, list) else [new])
     for at, message in enumerate(messages, start=len(before)):
         message.id = message.id or str(uuid5(NAMESPACE_OID, f"{at} {message.type} {message.content}"))
     known = {message.id for message in [*before, *messages] if not isinstance(message, RemoveMessage)}
     known.add(REMOVE_ALL_MESSAGES)
     writes: list[Any] = [message for message in messages if message.id in known]
-    joined: Any = add_messages(before, writes)
+    joined: Any = add_messages(list[Any](before), writes)
     return list(joined)
 
 

@@ -13,7 +13,7 @@ from forethought.nodes.debugger.rerun import attempts_left, branch_trajectory
 from forethought.nodes.debugger.services import DebugServices, verdict_on
 from forethought.rollouts.types import Verdict
 from forethought.state.debugger import Branch, DebuggerContext, DebuggerState
-from forethought.text import number_ranges
+from forethought.text import numbered
 from forethought.trajectories.types import Trajectory
 
 
@@ -32,7 +32,7 @@ async def judge(
     if verdict.success:
         return {**update, "status": "fixed"}
     if changed := [step["number"] for step in branch["steps"] if step.get("changes_world")]:
-        where = f"step{'s' * (len(changed) > 1)} {number_ranges(changed)}"
+        where = numbered("step", changed)
         note = f"re-run {branch['attempt']} changed something outside in {where}, which was not undone"
         update["notes"] = [note]
     if attempts_left(state, context) > 1:

@@ -13,7 +13,8 @@ from itertools import accumulate
 
 from forethought.lessons.ranking import rank
 from forethought.sizes import WHOLE, extent
-from forethought.tools.documents.document import ranges, stretches
+from forethought.text import numbered
+from forethought.tools.documents.document import stretches
 
 _NOTE = 160
 """Bytes that a note on what is missing takes, roughly."""
@@ -169,7 +170,7 @@ class _Lines:
         missing = sorted({n for at, n in enumerate(self._numbers) if at not in self._chosen})
         if not missing:
             return text
-        which = f"Line{'s' * (len(missing) > 1)} {ranges(missing)} of {self._numbers[-1]}"
+        which = f"{numbered('Line', missing)} of {self._numbers[-1]}"
         verb = "are" if len(missing) > 1 else "is"
         whole = "" if len(self.all) == self._numbers[-1] else " whole"
         return f"{text}\n{' '.join(filter(None, (f'[{which} {verb} not shown{whole}.', self.source.way)))}]"

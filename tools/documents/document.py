@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
+
+from forethought.text import number_ranges
 
 FORMATS = "txt, md, html, xml, csv, tsv, json, eml, xlsx, xls, docx, pptx, pdf, epub, zip"
 """What can be read, in words."""
@@ -61,7 +62,7 @@ class Document:
         plural = self.unit + ("s" if len(places) > 1 else "")
         if self.unit == "sheet":
             return f"{plural}: {', '.join(places)}"
-        return f"{plural} {ranges([int(place) for place in places])} of {len(self.sections)}"
+        return f"{plural} {number_ranges(map(int, places))} of {len(self.sections)}"
 
 
 Rows = list[list[Any]]
@@ -93,13 +94,6 @@ def joined(blocks: Iterable[tuple[str, bool]]) -> str:
             pieces.append(("\n" if listing and item else "\n\n") + text)
             listing = item
     return "".join(pieces).strip("\n")
-
-
-def ranges(numbers: Sequence[int]) -> str:
-    """Ascending numbers in short: [1, 2, 3, 7] is '1-3, 7'."""
-    breaks = [i for i, (a, b) in enumerate(pairwise(numbers), 1) if b != a + 1]
-    groups = [numbers[a:b] for a, b in pairwise([0, *breaks, len(numbers)])]
-    return ", ".join(f"{g[0]}-{g[-1]}" if len(g) > 1 else f"{g[0]}" for g in groups if g)
 
 
 @dataclass(frozen=True)

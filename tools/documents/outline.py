@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forethought.sizes import extent
-from forethought.text import one_line
-from forethought.tools.documents.document import Part, ranges, split_header
+from forethought.text import number_ranges, one_line
+from forethought.tools.documents.document import Part, split_header
 
 _CONTINUED = " (continued)"
 _LONGEST = 100
@@ -32,7 +32,7 @@ class _Entry:
             columns = one_line(self.header.partition("\n")[0].strip(" |"), _LONGEST)
             table = f"table of {self.rows} rows: {columns}"
         about = "; ".join(filter(None, (one_line(self.title, _LONGEST), table)))
-        return f"- part {ranges(range(self.first, self.last + 1))}: {about}"
+        return f"- part {number_ranges(range(self.first, self.last + 1))}: {about}"
 
 
 def outline(parts: Sequence[Part], limit: int, unit: str = "") -> str:

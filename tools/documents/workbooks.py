@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
-from forethought.text import one_line
-from forethought.tools.documents.document import Content, Document, Rows, Section, Unreadable, ranges
+from forethought.text import number_ranges, one_line
+from forethought.tools.documents.document import Content, Document, Rows, Section, Unreadable
 from forethought.tools.documents.number_formats import formatted
 from forethought.tools.documents.tables import Row, check_size, titled_table
 
@@ -145,7 +145,7 @@ def _remarks(sheet: Worksheet, cells: dict[int, dict[int, str]]) -> Iterator[str
         yield f"Merged cells: {names}{f' and {more} more' if more > 0 else ''}"
     hidden = [row for row, dimension in sheet.row_dimensions.items() if dimension.hidden and row in cells]
     if hidden:
-        yield f"Hidden rows: {ranges(sorted(hidden))}"
+        yield f"Hidden rows: {number_ranges(sorted(hidden))}"
     columns: set[int] = set()
     for dimension in sheet.column_dimensions.values():
         dimension.reindex()

@@ -8,7 +8,7 @@ from typing import Any
 
 from forethought.app.text import one_line
 from forethought.prompts.debug_replies import NO_ERROR
-from forethought.text import number_ranges
+from forethought.text import numbered
 from forethought.trajectories.tool_errors import recurring_tool_errors
 from forethought.trajectories.types import Loaded
 
@@ -139,8 +139,7 @@ def _type_lines(types: Sequence[Json], count: int) -> Iterator[str]:
         where, labelled = kind["critical"], len(kind["labels"])
         if len(where) < 2 and labelled < 2:
             continue
-        steps = set(where.values())
-        at = f"critical (at step{'s' * (len(steps) > 1)} {number_ranges(steps)})"
+        at = f"critical (at {numbered('step', where.values())})"
         what = at if len(where) > 1 else "among the labels"
         runs = len(where) if len(where) > 1 else labelled
         yield f"{runs} of {count} runs: {kind['module']}, {kind['error_type']} is {what}"

@@ -105,9 +105,7 @@ async def test_arguments_arrive_by_their_aliases_and_only_those_that_are_given()
     class OldForm(BaseModelV1):
         side: int
 
-    way = StructuredTool(
-        name="way", description="A way.", args_schema=Way, func=lambda start: f"from {start}"
-    )
+    way = StructuredTool(name="way", description="A way.", args_schema=Way, func=lambda start: f"at {start}")
     old = StructuredTool(name="old", description="A cube.", args_schema=OldForm, func=lambda side: side**3)
 
     @langchain_tool

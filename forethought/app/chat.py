@@ -151,7 +151,7 @@ class Chat:
         values = snapshot.values
         said = [*(values.get("progress") or {}).get("earlier", []), *_last_turn(values)]
         if older := len(said[:-_SHOWN_TURNS]):
-            self._say(f"({older} earlier turns)")
+            self._say(f"(earlier turns not shown: {older})")
         self._show(said[-_SHOWN_TURNS:])
         if unfinished(snapshot):
             self._say("the last turn is not finished: /resume goes on with it", "yellow")

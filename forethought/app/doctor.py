@@ -144,7 +144,7 @@ def _keys(settings: Settings) -> Iterator[Check]:
     except ConfigurationError as error:
         yield Check("model keys", False, str(error), core=True)
         return
-    hint = "none set: set one, such as OPENAI_API_KEY, or a base URL"
+    hint = "none set: forethought config set OPENAI_API_KEY (or another), or base_url=..."
     needless = f"none is needed for {(settings.base_url and 'the base URL') or settings.model}"
     can_ask = bool(keys or settings.base_url or settings.model)
     yield Check("model keys", can_ask, ", ".join(keys) or (needless if can_ask else hint), core=True)

@@ -8,7 +8,9 @@ that it cannot use.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
@@ -110,12 +112,22 @@ def reply_from(text: str, question: Mapping[str, Any]) -> Json:
 
 def ask(console: Console, question: Mapping[str, Any], read: Callable[[str], str] = input) -> Json:
     """Ask at the terminal. Raises EOFError where it is closed."""
+    _forget_typed_ahead()
     console.print(show_question(question))
     words = "approve, approve all" if question.get("kind") == "tool" else "approve"
     prompt = "> " if question.get("kind") == "question" else f"{words}, or edit: JSON, or reject: REASON > "
     while not (text := read(prompt)).strip():
         pass
     return reply_from(text, question)
+
+
+def _forget_typed_ahead() -> None:
+    """What was typed before the question was seen is no reply to it."""
+    with suppress(ImportError, OSError, ValueError):  # no Unix, no terminal
+        import termios
+
+        if sys.stdin.isatty():
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def _name(question: Mapping[str, Any]) -> str:

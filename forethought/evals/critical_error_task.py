@@ -4,6 +4,7 @@ an answer is read (AgentDebug 4.1)."""
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -45,9 +46,9 @@ def run_in(task: str) -> Trajectory:
     return Trajectory.model_validate_json(run)
 
 
-def answer_of(critical: Annotation | None) -> str:
-    """An answer to the task; '' where no critical error was found."""
-    return critical.model_dump_json() if critical else ""
+def answer_of(critical: Mapping[str, Any]) -> str:
+    """An answer to the task from a critical error of the debugger's; '' where none was found."""
+    return Annotation.model_validate(_known(critical)).model_dump_json() if critical else ""
 
 
 def read_answer(answer: str, taxonomy: Taxonomy) -> Annotation | None:
@@ -60,5 +61,5 @@ def read_answer(answer: str, taxonomy: Taxonomy) -> Annotation | None:
         return None
 
 
-def _known(value: dict[str, Any]) -> dict[str, Any]:
+def _known(value: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value[key] for key in Annotation.model_fields if key in value}

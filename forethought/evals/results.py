@@ -163,7 +163,9 @@ def read_evaluation(folder: Path) -> Evaluation:
         raise ResultsError(
             f"{run_path}: {_first(error)}; the folder holds no evaluation, or a damaged one"
         ) from error
-    costs = {path.stem: tokens_of(read_object(path)["usage"]) for path in folder.glob("learned/*.json")}
+    costs = {
+        path.stem: tokens_of(read_object(path).get("usage") or {}) for path in folder.glob("learned/*.json")
+    }
     run = run.model_copy(update={"learned_for": costs})
     latest: dict[tuple[str, str, int], Result] = {}
     spent = no_usage()

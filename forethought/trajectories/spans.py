@@ -157,7 +157,9 @@ def _tool(span: Span, turns: list[Turn], alone: bool) -> None:
     elif not turns[-1].calls:
         turns[-1].calls.append(call)  # a model that calls in plain words, which an agent parsed
     called = call["name"] in [made["name"] for made in turns[-1].calls]
-    said = _last_words(span.outputs) or _words(span.outputs, _ANSWER_KEYS) or text(span.outputs or None)
+    whole = mapping(span.outputs)
+    only = content(first(whole, *_ANSWER_KEYS)) if len(whole) == 1 else ""
+    said = _last_words(span.outputs) or only or text(span.outputs or None)
     if span.error:
         turns[-1].failure = "tool_execution_error"
         said = "\n".join(filter(None, (said, f"[tool error] {span.error}")))

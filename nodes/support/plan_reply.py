@@ -41,14 +41,15 @@ def answers_from(state: AgentState, context: Context) -> Literal["", "all", "ear
 
     On the first plan of a task only, and never where the answer is scored or the person's reply to it
     foreseen. A file that has signs or was not seen whole is left to the writer, who checks the answer against
-    it; earlier answers were checked.
+    it; earlier answers that passed were checked.
     """
     is_first = not state.get("plan") and not trajectory(state) and state["progress"]["round"] == 1
     if not is_first or context.effort == "paper" or context.foresees_user or context.wants("answer_intra"):
         return ""
     if not _signs_of_files(state) and (not state.get("files") or all_seen(state)):
         return "all"
-    return "earlier" if state["progress"].get("earlier") else ""
+    earlier = state["progress"].get("earlier")
+    return "earlier" if earlier and all(item["status"] == "answered" for item in earlier) else ""
 
 
 def may_stand(verdicts: Iterable[SignVerdict], state: AgentState, context: Context) -> bool:

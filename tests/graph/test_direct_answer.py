@@ -74,6 +74,16 @@ async def test_a_follow_up_on_a_file_with_signs_takes_one_call_where_none_bears_
     assert "from what the earlier answers say" in out.requests[before].text
 
 
+async def test_after_an_answer_that_did_not_pass_a_follow_up_on_signs_goes_to_the_writer(
+    drive: Drive,
+) -> None:
+    script = Script(plans=[plan(sub("a")), plan()], answers=[checked("12", check("S1", "no"))], exact=True)
+    out = await drive(script, task=WITH_SIGNS, effort="auto")
+    assert out.status == "best_effort"
+    await out.go("In a word?")
+    assert "answer" not in fields(out.asked("Plan")[-1].schema)
+
+
 async def test_an_answer_beside_subtasks_is_none(drive: Drive) -> None:
     out = await drive(Script(plans=[plan(sub("a"), answer="to be computed")]), effort="auto")
     assert (out.kinds[-1], out.state["answer"], out.world.calls) == ("AnswerDraft", "the answer", ["a"])

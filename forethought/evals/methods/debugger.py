@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from forethought.evals import critical_error_task
 from forethought.evals.types import Attempt, BudgetSpent, InfrastructureError, Method, TrialContext
 from forethought.models.allowance import total
-from forethought.trajectories.types import Annotation, Loaded, Reference, Trajectory, TrajectoryStep
+from forethought.trajectories.types import Loaded, Reference, Trajectory, TrajectoryStep
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -41,7 +41,7 @@ class Debugger(Method):
             raise InfrastructureError(f"method {self.name} is for agent-error-bench only: {error}") from error
         spent, state = await self._debugged(run, trial)
         critical: Mapping[str, Any] = state.get("critical") or {}
-        answer = critical_error_task.answer_of(_annotation(critical))
+        answer = critical_error_task.answer_of(critical)
         return Attempt(
             answer=answer,
             status="budget_exhausted" if spent else "answered" if answer else "failed",
@@ -73,11 +73,6 @@ class Debugger(Method):
         except BudgetSpent:
             spent = True
         return spent, (await graph.aget_state(config)).values
-
-
-def _annotation(critical: Mapping[str, Any]) -> Annotation | None:
-    fields = {name: critical[name] for name in Annotation.model_fields if name in critical}
-    return Annotation.model_validate(fields) if fields else None
 
 
 def _trajectory(trial: TrialContext, critical: Mapping[str, Any], answer: str) -> Trajectory:

@@ -86,6 +86,9 @@ def test_a_turn_is_taken_back_and_the_first_one_leaves_an_empty_thread(
     script, server = scripted()
     script.answer = "first answer"
     assert talk("/undo\r", "One?\r", "\x04").err.startswith("forethought: nothing has been asked yet\n")
+    before = cli("show", "t1", "--json").json
+    talk("Two?\r", "/undo\r", "/exit\r")
+    assert cli("show", "t1", "--json").json == before, "plan, steps, cost and all"
     script.answer = "second answer"
     back = talk("Two?\r", "/undo\r", "Three?\r", "/exit\r")
     assert "taken back; before it stands:\n> One?" in back.out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import select
 import signal
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from forethought.app import questions
+from forethought.app.display import make_console
 from forethought.app.runner import Runner
 from tests.forethought.app.conftest import Cli
 
@@ -99,3 +101,17 @@ def test_a_question_is_answered_in_place_or_left_waiting_where_the_terminal_is_c
     assert (left.code, "forethought resume t1 --reply" in left.err) == (4, True)
     done = cli("resume", "t1")
     assert (done.code, "answered" in done.out) == (0, True), done
+
+
+def test_what_was_typed_before_a_question_was_seen_is_no_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    outer, inner = pty.openpty()
+    with os.fdopen(outer, "w", buffering=1) as keys, os.fdopen(inner) as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        keys.write("approve\n")
+
+        def read(prompt: str) -> str:
+            keys.write("reject: not now\n")
+            return terminal.readline()
+
+        reply = questions.ask(make_console(io.StringIO()), {"kind": "plan", "plan": {}}, read)
+    assert (reply["decision"], reply["reason"]) == ("reject", "not now")

@@ -152,6 +152,15 @@ def test_a_tool_that_broke_is_a_failure_of_its_step() -> None:
     assert (step.failure, step.observation) == ("tool_execution_error", "[tool error] no route")
 
 
+def test_what_a_tool_gave_besides_its_result_is_kept() -> None:
+    whole = '{"result": "shelf 3", "stock": 0}'
+    spans = [
+        {**each, "output": whole} if each["type"] == "TOOL" else each
+        for each in given.LANGFUSE["observations"]
+    ]
+    assert from_json(spans).trajectory.steps[0].observation == whole
+
+
 def test_each_trace_of_an_export_is_a_run() -> None:
     second = {**given.LANGFUSE, "id": "t2"}
     second["observations"] = [{**each, "traceId": "t2"} for each in second["observations"]]

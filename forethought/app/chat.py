@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,6 @@ from forethought.app.threads.show import work_parts
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
 from forethought.redaction import without_credentials
 from forethought.text import sanitize_text
-from forethought.tools.files import from_paths
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -69,7 +68,7 @@ class Chat:
     def __init__(self, runner: Runner, options: ChatOptions) -> None:
         self.runner, self.options = runner, options
         self.thread_id = options.thread or new_thread_id()
-        self.new_files: list[Any] = list(from_paths(options.files or (), settings_from(options)))
+        self.new_files: list[Any] = self._stored(options.files or [])
         """What the next message brings along, as the graph's input names it."""
         self.exists = False
         """Whether anything is kept of the thread."""
@@ -126,6 +125,12 @@ class Chat:
         files, self.new_files = self.new_files, []
         return {"task": text, "files": files, "guidance": []}
 
+    def _stored(self, paths: Sequence[Path]) -> list[Any]:
+        """The files as the graph's input names them. Raises FilesError."""
+        from forethought.tools.files import from_paths
+
+        return list(from_paths(paths, settings_from(self.options)))
+
     def _turn(self, begin: Begin) -> None:
         self.exists = True
         with self._opened() as thread:
@@ -179,7 +184,7 @@ class Chat:
         elif paths:
             named = [str(Path(name).expanduser()) for name in _words(paths)]
             found = [Path(path) for name in named for path in sorted(glob.glob(name)) or [name]]
-            self.new_files += from_paths(found, settings_from(self.options))
+            self.new_files += self._stored(found)
         with self._opened(calls_models=False) as thread:
             there = self.runner.run(thread.snapshot()).values.get("files") or []
         if "*" in self.new_files:

@@ -23,7 +23,6 @@ from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
     pass
-from forethought.tools.files import from_paths
 
 Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
 """Returns the graph's input: a task, a Command, or None to go on."""
@@ -73,6 +72,8 @@ def run(options: RunOptions) -> int:
 
         return run_demo(options)
     text = read_task(options.task)
+    from forethought.tools.files import from_paths
+
     references = from_paths(options.files or (), settings_from(options))
 
     async def begin(thread: Thread) -> Json:

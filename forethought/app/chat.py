@@ -6,13 +6,11 @@ Each turn opens the thread, runs it and prints it as `run` does; so a chat goes 
 
 from __future__ import annotations
 
-import glob
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -20,6 +18,7 @@ from rich.text import Text
 from forethought.app import questions, view
 from forethought.app.command_flags import ModelOptions, flag
 from forethought.app.errors import ANSWERED, DRAINED, INTERRUPTED, CliError, echo, echo_error, explain
+from forethought.app.files import input_files
 from forethought.app.options import resume_flags, settings_from
 from forethought.app.report import report, unfinished
 from forethought.app.run import Begin, drive_turn, go_on_where_it_was
@@ -45,7 +44,9 @@ class ChatOptions(ModelOptions):
     offers = "tools"
 
     thread: str | None = flag(help="Continue this thread, or create it.", metavar="ID")
-    files: list[Path] | None = flag("--file", "-f", help="A file for the chat; may be repeated.", metavar="F")
+    files: list[str] | None = flag(
+        "--file", "-f", help="Files for the chat: paths, folders, patterns, addresses.", metavar="F..."
+    )
 
 
 def chat(options: ChatOptions) -> int:
@@ -68,7 +69,7 @@ class Chat:
     def __init__(self, runner: Runner, options: ChatOptions) -> None:
         self.runner, self.options = runner, options
         self.thread_id = options.thread or new_thread_id()
-        self.new_files: list[Any] = self._stored(options.files or [])
+        self.new_files: list[Any] = list(input_files(options.files or (), settings_from(options)))
         """What the next message brings along, as the graph's input names it."""
         self.exists = False
         """Whether anything is kept of the thread."""
@@ -125,12 +126,6 @@ class Chat:
         files, self.new_files = self.new_files, []
         return {"task": text, "files": files, "guidance": []}
 
-    def _stored(self, paths: Sequence[Path]) -> list[Any]:
-        """The files as the graph's input names them. Raises FilesError."""
-        from forethought.tools.files import from_paths
-
-        return list(from_paths(paths, settings_from(self.options)))
-
     def _turn(self, begin: Begin) -> None:
         self.exists = True
         with self._opened() as thread:
@@ -178,13 +173,11 @@ class Chat:
             self.runner.console.print(view.answer(turn["answer"], turn.get("sources", ())))
 
     def files(self, paths: str) -> None:
-        """List the files; PATH ... adds some (globs too), `none` lets go of all"""
+        """List the files; PATH ... adds some (folders, patterns, addresses too), `none` lets go of all"""
         if paths == "none":
             self.new_files = ["*"]
         elif paths:
-            named = [str(Path(name).expanduser()) for name in _words(paths)]
-            found = [Path(path) for name in named for path in sorted(glob.glob(name)) or [name]]
-            self.new_files += self._stored(found)
+            self.new_files += input_files(_words(paths), settings_from(self.options))
         with self._opened(calls_models=False) as thread:
             there = self.runner.run(thread.snapshot()).values.get("files") or []
         if "*" in self.new_files:

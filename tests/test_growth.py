@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.thousand_steps import Mark, added, measure, wrong
-from forethought.storage.encryption import thread_serializer
+from forethought.storage.serializer import thread_serializer
 
 MARKS = [Mark(100, 1_200_000, 0.008, 0), Mark(500, 6_000_000, 0.012, 0), Mark(1000, 12_100_000, 0.017, 0)]
 

@@ -90,7 +90,9 @@ async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obser
     try:
         valid = _validated(tool, arguments)
         async with scope:
-            result = await tool.run(env, **dict(valid))
+            # What is not given is the tool's own default.
+            given = {name: value for name, value in valid if name in valid.model_fields_set}
+            result = await tool.run(env, **given)
         observation = result if isinstance(result, Observation) else Observation(_as_text(result))
     except (GraphBubbleUp, KeyboardInterrupt, GeneratorExit):
         raise

@@ -148,13 +148,23 @@ def from_paths(paths: Iterable[str | Path], settings: Settings) -> list[FileRef]
     Of files of one name the later get a number, 'a (2).csv'. Reads and writes the disk. Raises FilesError:
     missing, a folder, unreadable, too large, or the storage cannot be written.
     """
+    unique = dict.fromkeys(map(Path, paths))
+    return from_contents(((path.name, read(path, settings)) for path in unique), settings)
+
+
+def from_contents(contents: Iterable[tuple[str, bytes]], settings: Settings) -> list[FileRef]:
+    """Store contents with the names that they came under; see `from_paths`. Raises FilesError."""
     store = FileStore.of(settings)
     files: dict[str, FileRef] = {}
-    for path in dict.fromkeys(map(Path, paths)):
-        name = free_name(safe_name(path.name), files)
-        data = _read(path, str(path), settings)
+    for proposed, data in contents:
+        name = free_name(safe_name(proposed), files)
         files[name] = take_in_bytes(name, data, store=store, settings=settings)
     return list(files.values())
+
+
+def read(path: Path, settings: Settings) -> bytes:
+    """The bytes of a file that a person names. Raises FilesError."""
+    return _read(path, str(path), settings)
 
 
 def safe_name(name: str) -> str:

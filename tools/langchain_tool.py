@@ -43,10 +43,13 @@ def from_langchain(tool: BaseTool, server: str = "", **options: Unpack[ToolOptio
     hints = tool.metadata or {}
     foreign = bool(server) or _module(tool).startswith("langchain_mcp_adapters")
     described = (tool.description or hints.get("title") or tool.name).strip()
+    arguments_schema = _arguments(tool, whole=not marks)
+    aliases = {name: field.alias or name for name, field in arguments_schema.model_fields.items()}
 
     async def run(env: ToolEnv, /, **arguments: Any) -> Observation:
         call_id = env.call_id or str(uuid.uuid4())
-        given = {**arguments, **{name: fill(call_id) for name, fill in injected.items()}}
+        given = {aliases.get(name, name): value for name, value in arguments.items()}
+        given |= {name: fill(call_id) for name, fill in injected.items()}
         call = {"type": "tool_call", "name": tool.name, "id": call_id, "args": given}
         try:
             return _observation(await tool.ainvoke(call))
@@ -65,7 +68,7 @@ def from_langchain(tool: BaseTool, server: str = "", **options: Unpack[ToolOptio
     return Tool(
         name=plain_name(tool.name),
         description=described[:LONGEST_DESCRIPTION],
-        arguments=_arguments(tool, whole=not marks),
+        arguments=arguments_schema,
         run=run,
         foreign=foreign,
         **said,

@@ -75,6 +75,11 @@ def toolbox(
     return box
 
 
+def effects_of(settings: Settings) -> dict[str, str]:
+    """What each tool does to the world, by its name. Raises ValueError as `toolbox` does."""
+    return {name: tool.effect for name, tool in toolbox(settings).items()}
+
+
 def offered(tools: Mapping[str, Tool], files: Iterable[FileRef | str]) -> dict[str, Tool]:
     """The tools that are of use with the given files: what prompts list and schemas admit.
 

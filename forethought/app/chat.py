@@ -6,13 +6,11 @@ Each turn opens the thread, runs it and prints it as `run` does; so a chat goes 
 
 from __future__ import annotations
 
-import glob
 import re
 import shlex
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -20,6 +18,7 @@ from rich.text import Text
 from forethought.app import questions, view
 from forethought.app.command_flags import ModelOptions, flag
 from forethought.app.errors import ANSWERED, DRAINED, INTERRUPTED, CliError, echo, echo_error, explain
+from forethought.app.files import input_files
 from forethought.app.options import resume_flags, settings_from
 from forethought.app.report import report, unfinished
 from forethought.app.run import Begin, drive_turn, go_on_where_it_was
@@ -30,7 +29,6 @@ from forethought.app.threads.show import work_parts
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
 from forethought.redaction import without_credentials
 from forethought.text import sanitize_text
-from forethought.tools.files import from_paths
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -46,7 +44,9 @@ class ChatOptions(ModelOptions):
     offers = "tools"
 
     thread: str | None = flag(help="Continue this thread, or create it.", metavar="ID")
-    files: list[Path] | None = flag("--file", "-f", help="A file for the chat; may be repeated.", metavar="F")
+    files: list[str] | None = flag(
+        "--file", "-f", help="Files for the chat: paths, folders, patterns, addresses.", metavar="F..."
+    )
 
 
 def chat(options: ChatOptions) -> int:
@@ -69,7 +69,7 @@ class Chat:
     def __init__(self, runner: Runner, options: ChatOptions) -> None:
         self.runner, self.options = runner, options
         self.thread_id = options.thread or new_thread_id()
-        self.new_files: list[Any] = list(from_paths(options.files or (), settings_from(options)))
+        self.new_files: list[Any] = list(input_files(options.files or (), settings_from(options)))
         """What the next message brings along, as the graph's input names it."""
         self.exists = False
         """Whether anything is kept of the thread."""
@@ -173,13 +173,11 @@ class Chat:
             self.runner.console.print(view.answer(turn["answer"], turn.get("sources", ())))
 
     def files(self, paths: str) -> None:
-        """List the files; PATH ... adds some (globs too), `none` lets go of all"""
+        """List the files; PATH ... adds some (folders, patterns, addresses too), `none` lets go of all"""
         if paths == "none":
             self.new_files = ["*"]
         elif paths:
-            named = [str(Path(name).expanduser()) for name in _words(paths)]
-            found = [Path(path) for name in named for path in sorted(glob.glob(name)) or [name]]
-            self.new_files += from_paths(found, settings_from(self.options))
+            self.new_files += input_files(_words(paths), settings_from(self.options))
         with self._opened(calls_models=False) as thread:
             there = self.runner.run(thread.snapshot()).values.get("files") or []
         if "*" in self.new_files:

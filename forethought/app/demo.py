@@ -14,11 +14,11 @@ from rich.text import Text
 
 from forethought.app.display import make_console
 from forethought.app.errors import CliError
+from forethought.app.files import input_files
 from forethought.app.options import settings_from
 from forethought.app.run import drive
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, new_thread_id, read_recording
-from forethought.tools.files import from_paths
 
 if TYPE_CHECKING:
     from forethought.app.run import RunOptions
@@ -32,7 +32,7 @@ def run_demo(options: RunOptions) -> int:
     question, recording = folder / "question.txt", folder / "recording.jsonl"
     header = read_recording(recording).header
     files = sorted(path for path in (folder / "files").iterdir() if path.is_file())
-    references = from_paths(files, settings_from(options))
+    references = input_files(list(map(str, files)), settings_from(options))
     if not options.as_json:
         flags = [flag for path in files for flag in ("--file", os.path.relpath(path))]
         model = one_line(header.get("model"), 60)

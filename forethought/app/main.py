@@ -35,11 +35,12 @@ def _run(arguments: Sequence[str]) -> int:
     from forethought.app.commands import app
     from forethought.app.debug.command import with_rerun_method
     from forethought.app.errors import INTERRUPTED, echo_error, enable_debug
+    from forethought.app.files import with_all_files
 
     enable_debug(False)
     try:
         code = typer.main.get_command(app).main(
-            with_rerun_method(arguments), prog_name="forethought", standalone_mode=False
+            with_rerun_method(with_all_files(arguments)), prog_name="forethought", standalone_mode=False
         )
         return code if isinstance(code, int) else 0
     except typer.Abort:

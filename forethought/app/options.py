@@ -22,6 +22,8 @@ from forethought.settings import Settings, read_settings, reason_of
 from forethought.state.context import Context, bounded, unknown_setting
 
 C = TypeVar("C", bound=BaseModel)
+_LISTED = 20
+"""Most models of a server that are named."""
 
 
 def settings_from(flags: Flags) -> Settings:
@@ -50,12 +52,26 @@ def context_of(
     if flags.model:
         values["model"] = flags.model
     values |= dict(parse_set(item, kind) for item in flags.sets or ())
+    if settings.base_url and "model" not in values and not flags.replay:
+        _check_default_is_served(kind.model_fields["model"].default, settings)
     try:
         context = kind.model_validate({**values, **(overrides or {})})
     except ValidationError as error:
         raise CliError(_wrong_setting(error, flags)) from error
     with input_errors():
         return bounded(context, settings)
+
+
+def _check_default_is_served(model: str, settings: Settings) -> None:
+    """Raises CliError, with the models that there are, where the server at the base URL lacks the default."""
+    from forethought.models.providers import split
+    from forethought.models.served import served_models
+
+    served = served_models(settings)
+    if served and split(model, settings.base_url)[1] not in served:
+        listed = ", ".join(served[:_LISTED]) + (", ..." if len(served) > _LISTED else "")
+        place = without_credentials(settings.base_url)
+        raise CliError(f"name a model with --model; the server at {place} has: {one_line(listed, 900)}")
 
 
 def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Coroutine, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -14,6 +13,7 @@ from forethought.app import questions, view
 from forethought.app.command_flags import ModelOptions, argument, flag
 from forethought.app.display import RunDisplay
 from forethought.app.errors import CliError, echo, explain, input_errors
+from forethought.app.files import input_files
 from forethought.app.options import resume_command, resume_flags, settings_from
 from forethought.app.report import Json, exit_code, report, unfinished
 from forethought.app.runner import Ask, Runner, open_runner
@@ -23,7 +23,6 @@ from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
     pass
-from forethought.tools.files import from_paths
 
 Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
 """Returns the graph's input: a task, a Command, or None to go on."""
@@ -35,7 +34,9 @@ class RunOptions(ModelOptions):
     offers = "tools record replay"
 
     task: str | None = argument(help="The task; - reads it from stdin.", metavar="TASK", default=None)
-    files: list[Path] | None = flag("--file", "-f", help="A file for the task; may be repeated.", metavar="F")
+    files: list[str] | None = flag(
+        "--file", "-f", help="Files for the task: paths, folders, patterns, addresses.", metavar="F..."
+    )
     guidance: list[str] | None = flag(
         help="A correction that holds for the whole task; may be repeated.", metavar="TEXT"
     )
@@ -73,7 +74,7 @@ def run(options: RunOptions) -> int:
 
         return run_demo(options)
     text = read_task(options.task)
-    references = from_paths(options.files or (), settings_from(options))
+    references = input_files(options.files or (), settings_from(options))
 
     async def begin(thread: Thread) -> Json:
         if thread.exists and unfinished(await thread.snapshot()):

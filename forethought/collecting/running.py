@@ -16,6 +16,7 @@ from forethought.models.types import ConfigurationError, ModelError, ReplyError,
 from forethought.rollouts.types import Evaluator
 from forethought.settings import Settings
 from forethought.tools.files import from_paths
+from forethought.tools.registry import effects_of
 from forethought.trajectories.own import from_state
 from forethought.trajectories.tasks import Attempted, CollectTask, RunError
 from forethought.trajectories.types import Loaded, Outcome, Reference, Trajectory
@@ -102,7 +103,7 @@ class Collector:
         started = time.monotonic()
         key = key_of(task.id, trial)
         values, plans = await self._finished_state(task, key, guidance)
-        effects = await asyncio.to_thread(self._effects)
+        effects = await asyncio.to_thread(effects_of, self.settings)
         trajectory = from_state(values, effects, id=key, plans=plans)
         trial_record = Trial(
             task=task.id,
@@ -176,8 +177,3 @@ class Collector:
             background=files_text(files) if files else "",
             usage=record["usage"],
         )
-
-    def _effects(self) -> dict[str, str]:
-        from forethought.tools.registry import toolbox
-
-        return {name: tool.effect for name, tool in toolbox(self.settings).items()}

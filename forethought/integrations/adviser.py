@@ -50,6 +50,7 @@ class Adviser:
         self.model, self.settings = model, settings or Settings()
         self.context = bounded(Context(**{**own, **switches}), self.settings)
         self._live: dict[int, LiveTransport] = {}
+        """Of the model that was asked last: it knows by which methods that can be asked."""
         if isinstance(model, str):
             Models(self.settings).verify([model])
 
@@ -66,7 +67,8 @@ class Adviser:
         if isinstance(asked, BaseChatModel):  # it retries by itself, and the operator's names are not for it
             given = ChatObjects.of(asked, {}, ())
             settings = settings.model_copy(update={"request_retries": 0, "allowed_models": ()})
-            transport = self._live.setdefault(id(asked), LiveTransport(settings, chats=given.by_name))
+            transport = live = self._live.get(id(asked)) or LiveTransport(settings, chats=given.by_name)
+            self._live = {id(asked): live}
             context = context.model_copy(update=given.by_field)
         listed = {tool.name: tool for tool in map(outline_of, tools)}
         services = Services(settings, listed, Models(settings, transport), FileStore(Path()), one_worker=True)

@@ -40,13 +40,14 @@ _OTHER_MODEL_MAY_SERVE = frozenset({402, 404, 410})
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and its causes, outermost first."""
+    """The error and its causes, outermost first; of several at once (a host's addresses) the first."""
     seen: set[int] = set()
     at: BaseException | None = error
     while at is not None and id(at) not in seen:
         seen.add(id(at))
         yield at
-        at = at.__cause__ or at.__context__
+        inner = at.exceptions[0] if isinstance(at, BaseExceptionGroup) else None
+        at = inner or at.__cause__ or at.__context__
 
 
 def status_of(error: BaseException) -> int | None:
@@ -100,11 +101,6 @@ def is_transient(error: BaseException) -> bool:
         or str(link) == _LOOP_ENDED
         for link in chain(error)
     )
-
-
-def nobody_listens(error: BaseException) -> bool:
-    """Whether the connection was refused."""
-    return any(isinstance(link, ConnectionRefusedError) for link in chain(error))
 
 
 def _is_untrusted(error: BaseException) -> bool:

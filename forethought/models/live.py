@@ -15,7 +15,8 @@ from weakref import WeakKeyDictionary
 from forethought import own_loop
 from forethought.models import providers
 from forethought.models.chat_objects import identity
-from forethought.models.errors import describe, is_filtered, nobody_listens, status_of
+from forethought.models.dead_ends import dead_end
+from forethought.models.errors import describe, is_filtered, status_of
 from forethought.models.http_client import http_client
 from forethought.models.methods import Method, bind_request, methods_for
 from forethought.models.pricing import price
@@ -43,8 +44,6 @@ _OTHER_METHOD_MAY_SERVE = (None, 400, 404, 422, 501)
 """Statuses (None: the provider's package has no such method) after which the next method is tried."""
 _NO_IMAGES = (400, 404, 415, 422, 500, 501)
 """Statuses by which servers refuse images, local ones by 500."""
-PATIENCE_S = 15.0
-"""How long a server may refuse connections that has never answered: it starts, or it is not there."""
 
 
 class LiveTransport:
@@ -68,7 +67,7 @@ class LiveTransport:
         """Methods that failed where a later one served, by model and reply, with and without streaming: not
         tried again."""
         self._absent_since: dict[str, float] = {}
-        """When nobody listened for the first time, by model; infinity once there was an answer."""
+        """When nobody answered for the first time, by model; infinity once there was an answer."""
 
     def verify(self, model: str) -> None:
         """Raises ConfigurationError when the provider is unknown or not installed, or its key is not set."""
@@ -198,12 +197,10 @@ class LiveTransport:
                 raise ReplyError(f"{request.reply}: {problem}", problem=problem) from error
             if status_of(error) == 500 and _has_images(request):
                 raise _image_refusal(request.model, describe(error)) from error
-            now = time.monotonic() if nobody_listens(error) else math.inf
-            if now - self._absent_since.setdefault(request.model, now) > PATIENCE_S:
-                raise TransportError(
-                    f"model {request.model}: nothing listens at its address: start its server, or correct "
-                    f"--base-url or FORETHOUGHT_BASE_URL ({describe(error)})"
-                ) from error
+            end, now = dead_end(error, self.settings.base_url), time.monotonic()
+            since = self._absent_since.setdefault(request.model, now if end else math.inf)
+            if end and since < now - end.patience_s:
+                raise TransportError(f"model {request.model}: {end.line} ({describe(error)})") from error
             raise
 
 

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from forethought.rollouts.thread import Limits, ThreadRollouts, within
 from forethought.rollouts.types import RolloutError
+from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.state.history import Json, Point
+from forethought.tools.registry import effects_of
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Loaded, Trajectory
 
@@ -117,7 +119,7 @@ async def load_thread(thread: str) -> Loaded:
     point = await ServerThread(thread).read()
     if point is None or not point.values.get("task"):
         raise ValueError(f"there is no thread {thread} of the agent's with a task on this server")
-    effects = await asyncio.to_thread(_effects)
+    effects = await asyncio.to_thread(effects_of, Settings())
     return Loaded(trajectory=from_state(point.values, effects, id=f"{thread}@{point.id}"))
 
 
@@ -131,7 +133,7 @@ def make_rollouts(trajectory: Trajectory, thread: str | None, context: DebuggerC
             "this server carries out one run at a time, and a re-run needs a second place: start it with "
             "langgraph dev --n-jobs-per-worker 4"
         )
-    effects = _effects()
+    effects = effects_of(Settings())
     leaf = {"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": trajectory.id.rpartition("@")[2]}
 
     def read(values: Mapping[str, Any]) -> Trajectory:
@@ -140,11 +142,3 @@ def make_rollouts(trajectory: Trajectory, thread: str | None, context: DebuggerC
     return ThreadRollouts(
         ServerThread(thread), trajectory, read, leaf, max_tokens=context.max_tokens, max_usd=context.max_usd
     )
-
-
-def _effects() -> dict[str, str]:
-    """What the tools of this server's agent do to the world, by name."""
-    from forethought.settings import Settings
-    from forethought.tools.registry import toolbox
-
-    return {tool.name: tool.effect for tool in toolbox(Settings(), ()).values()}

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
 from forethought.storage.address import Address, address_of
+from forethought.storage.encryption import cipher_of
 from forethought.storage.errors import StorageError
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ def open_threads(
     Raises StorageError: there is none and none is to be made, the extra or the key is missing, the key is
     another one, another release made it. Also sqlite3.Error, psycopg.Error and OSError, when it fails.
     """
-    from forethought.storage.encryption import cipher_of  # loads LangGraph, which `--help` is spared
-
     cipher = cipher_of(key)
     if address.path is not None:
         from forethought.storage.sqlite import open_sqlite_threads

@@ -8,11 +8,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from forethought.storage.address import MISSING_EXTRA, Address
-from forethought.storage.encryption import Cipher, thread_serializer
+from forethought.storage.encryption import Cipher
 from forethought.storage.errors import StorageError, is_postgres, postgres_line
 from forethought.storage.layout import set_up
 from forethought.storage.locks import hold
 from forethought.storage.saver import ThreadSaver
+from forethought.storage.serializer import thread_serializer
 
 try:
     import psycopg

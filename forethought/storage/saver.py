@@ -25,9 +25,10 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
 )
 
-from forethought.storage.encryption import Cipher, OutOfLine
+from forethought.storage.encryption import Cipher
 from forethought.storage.errors import StorageError
 from forethought.storage.locks import ThreadLocks, hold
+from forethought.storage.serializer import OutOfLine
 
 _ERROR = "__error__"
 

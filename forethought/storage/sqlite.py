@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import aiosqlite
 
-from forethought.storage.encryption import Cipher, thread_serializer
+from forethought.storage.encryption import Cipher
 from forethought.storage.errors import StorageError
 from forethought.storage.group_commit import GroupCommitSaver
 from forethought.storage.layout import set_up
 from forethought.storage.locks import FileLocks, hold
 from forethought.storage.saver import ThreadSaver
+from forethought.storage.serializer import thread_serializer
 
 if TYPE_CHECKING:
     from langgraph.store.sqlite.aio import AsyncSqliteStore

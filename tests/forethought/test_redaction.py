@@ -301,7 +301,8 @@ def test_no_word_of_the_documents_and_the_code_has_it() -> None:
         *root.glob("nodes/**/*.py"),
         *root.glob("prompts/*.md"),
     ]
-    text = re.sub(r"react-[0-9a-f]{16}", "", "".join(file.read_text() for file in files))  # ids of runs
+    known = r"react-[0-9a-f]{16}|HumanInTheLoopMiddleware"  # ids of runs, and a name of LangChain's
+    text = re.sub(known, "", "".join(file.read_text() for file in files))
     words = set(re.findall(r"[\w./-]{8,}", text))
     assert len(words) > 3000
     assert [word for word in words if is_strong(word)] == []

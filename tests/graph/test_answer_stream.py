@@ -151,6 +151,17 @@ async def test_no_secret_is_sent_while_it_is_written(drive: Drive, monkeypatch: 
     assert len(messages) > 5
 
 
+async def test_what_is_sent_loads_nothing_at_any_time(drive: Drive) -> None:
+    said = "See ![it](http://evil.test/?q=1&r=2) or [here](http://evil.test/3), <img src=http://evil.test/4>."
+    out = await drive(Script(answers=[checked(f"{LONG} {said} {LONG}", check())]), task=None, effort="auto")
+    messages, _ = await streamed(out)
+    assert texts(messages) == {out.state["messages"][-1].id: out.state["answer"]}
+    pieces = [message.text for message in messages if isinstance(message, AIMessageChunk)]
+    shown = ["".join(pieces[: at + 1]) for at in range(len(pieces))]
+    assert len(shown) > 10
+    assert not [text for text in shown if "![" in text or "<img" in text or "](http" in text]
+
+
 async def test_a_tracer_is_told_of_no_call_that_is_none(drive: Drive) -> None:
     class Counter(AsyncCallbackHandler):
         calls = 0

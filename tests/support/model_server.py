@@ -30,6 +30,8 @@ class ModelServer:
 
     def __init__(self, policy: Policy, *, refuses: Sequence[str] = (), streams: bool = True) -> None:
         self.policy, self.refuses, self.streams = policy, tuple(refuses), streams
+        self.models: Sequence[str] = ()
+        """What it lists."""
         self.requests: list[SeenRequest] = []
         self.lock = threading.Lock()
         self.closing = threading.Event()
@@ -121,6 +123,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing is logged."""
+
+    def do_GET(self) -> None:
+        data = [{"id": name, "object": "model", "created": 0, "owned_by": "us"} for name in self.owner.models]
+        content = json.dumps({"object": "list", "data": data}).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))

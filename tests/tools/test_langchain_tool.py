@@ -16,6 +16,7 @@ from langchain_core.tools import tool as langchain_tool
 from langgraph.prebuilt import InjectedState
 from langgraph.types import Command
 from pydantic import BaseModel, Field, field_validator
+from pydantic.v1 import BaseModel as BaseModelV1
 
 from forethought.settings import Settings
 from forethought.tools.base import Observation, Tool, ToolEnv, make_tool
@@ -95,6 +96,26 @@ async def test_arguments_are_checked_before_the_call_by_the_tool_s_own_schema() 
     free = StructuredTool(name="free", description="Rooms.", args_schema=schema, func=lambda day: day)
     assert "'day' is a required property" in str(check_arguments(make_tool(free), {}))
     assert (await carry_out(make_tool(free), day="Monday")).text == "Monday"
+
+
+async def test_arguments_arrive_by_their_aliases_and_only_those_that_are_given() -> None:
+    class Way(BaseModel):
+        start: str = Field(alias="from")
+
+    class OldForm(BaseModelV1):
+        side: int
+
+    way = StructuredTool(name="way", description="A way.", args_schema=Way, func=lambda start: f"at {start}")
+    old = StructuredTool(name="old", description="A cube.", args_schema=OldForm, func=lambda side: side**3)
+
+    @langchain_tool
+    def loose(x: int, **kwargs: str) -> str:
+        """Take what comes."""
+        return f"{x} {kwargs}"
+
+    assert (await carry_out(make_tool(way), **{"from": "Graz"})).text == "at Graz"
+    assert (await carry_out(make_tool(loose), x=1)).text == "1 {}"
+    assert (await carry_out(make_tool(old), side=2)).text == "8"
 
 
 def test_it_writes_unless_somebody_says_otherwise(settings: Callable[..., Settings]) -> None:

@@ -28,7 +28,7 @@ from forethought.graph.debugger import build_debugger
 from forethought.state.debugger import DebuggerContext
 from forethought.state.history import Point, point_of
 from forethought.storage import address_of, open_threads
-from forethought.tools.registry import toolbox
+from forethought.tools.registry import effects_of
 from forethought.trajectories.own import from_state
 from forethought.trajectories.types import Loaded, Trajectory
 
@@ -157,8 +157,7 @@ class DebuggedThread:
 
     def read(self, values: Mapping[str, Any]) -> Trajectory:
         """The trajectory of a state of the thread."""
-        effects = {name: tool.effect for name, tool in toolbox(self.thread.settings).items()}
-        return from_state(values, effects, id=self.thread.id, plans=self.plans)
+        return from_state(values, effects_of(self.thread.settings), id=self.thread.id, plans=self.plans)
 
     async def load(self, thread_id: str) -> Loaded:
         """The debugged branch as a trajectory."""

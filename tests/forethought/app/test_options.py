@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from forethought.app.command_flags import Flags
+from forethought.app.errors import CliError
 from forethought.app.options import check_repeated, context_of, settings_from
 from forethought.settings import Settings
 from forethought.state.context import Context
+from tests.support.model_server import ModelServer, script
 
 VALUES = [
     ("max_steps=7", 7),
@@ -34,6 +37,24 @@ def test_values_of_set_are_read_as_their_settings_say() -> None:
     for item, value in VALUES:
         context = context_of(Context, Flags(sets=[item]), Settings())
         assert getattr(context, item.partition("=")[0].strip()) == value, item
+
+
+def test_without_a_model_those_of_the_server_are_listed(
+    model_server: Callable[..., ModelServer], settings: Callable[..., Settings]
+) -> None:
+    server = model_server(script({}))
+    made, flags = settings(server, model=None), Flags()
+    assert context_of(Context, flags, made).model == Context().model, "which lists none may have any"
+    server.models = ("qwen3:8b", "llama3")
+    with pytest.raises(
+        CliError, match=f"--model; the server at {server.url} has: llama3, qwen3:8b"
+    ) as raised:
+        context_of(Context, flags, made)
+    assert raised.value.code == 2
+    assert context_of(Context, Flags(model="llama3"), made).model == "llama3"
+    assert context_of(Context, flags, made, {"model": "openai:of-the-thread"}).model == "openai:of-the-thread"
+    server.models = ("gpt-4.1",)
+    assert context_of(Context, flags, made).model == "openai:gpt-4.1"
 
 
 def test_flags_win_over_the_thread_and_both_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -201,6 +201,16 @@ def test_a_summary_in_place_of_the_task_begins_no_new_one() -> None:
     assert model.asked == []
 
 
+@pytest.mark.parametrize("waits", [True, False])
+async def test_tasks_side_by_side_have_plans_of_their_own(waits: bool) -> None:
+    agent = agent_of(HastyClerk(), ProspectiveReflection())
+    inputs = [asked(f"{TASK} ({number})") for number in range(4)]
+    states = agent.batch(inputs) if waits else await agent.abatch(inputs)
+    for number, state in enumerate(states):
+        assert state["messages"][-1].text == "It costs 43 euros."
+        assert state["prospective_reflection"]["task"] == f"{TASK} ({number})"
+
+
 def test_another_model_can_plan() -> None:
     model, thinker = HastyClerk(), HastyClerk()
     agent_of(model, ProspectiveReflection(thinker)).invoke(asked())

@@ -21,13 +21,14 @@ from forethought.models import (
 )
 from forethought.models.live import LiveTransport
 from forethought.models.retry import Backoff
-from forethought.models.types import ModelUnavailable
+from forethought.models.types import Listener, ModelUnavailable
 from forethought.settings import Settings
 from tests.support.web_server import Asked, Sent, WebServer
 
 Make = Callable[..., Settings]
 MODEL = "google_genai:gemini-2.5-flash"
 GOOD = {"text": '{"total": 5}'}
+CALLED = {"functionCall": {"name": "Sum", "args": {"total": 5}}}
 
 
 class Sum(BaseModel):
@@ -57,6 +58,8 @@ class Gemini:
             candidate = {"content": {"role": "model", "parts": [answer]}, "finishReason": self.finish}
             counts = {"promptTokenCount": 100, "candidatesTokenCount": 20, "cachedContentTokenCount": 60}
             body = {"candidates": [candidate], "usageMetadata": {**counts, "totalTokenCount": 120}}
+        if "streamGenerateContent" in asked.path:
+            return Sent(f"data: {json.dumps(body)}\n\n", status, {"Content-Type": "text/event-stream"})
         return Sent(json.dumps(body), status, {"Content-Type": "application/json"})
 
 
@@ -70,11 +73,14 @@ def gemini(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gemini]:
     server.close()
 
 
-async def ask(settings: Settings, reply: ReplySpec[Any] | None = None) -> Any:
+async def ask(
+    settings: Settings, reply: ReplySpec[Any] | None = None, listener: Listener | None = None
+) -> Any:
     models = Models(settings, LiveTransport(settings, Backoff(0.001, 0.002)))
     models.verify([MODEL])
     messages = [Message("system", "You add."), Message("user", "2 + 3?")]
-    return await models.ask(role="tool", model=MODEL, messages=messages, reply=reply or reply_spec(Sum))
+    shape = reply or reply_spec(Sum)
+    return await models.ask(role="tool", model=MODEL, messages=messages, reply=shape, listener=listener)
 
 
 async def test_a_schema_a_price_and_cached_tokens(gemini: Gemini, settings: Make) -> None:
@@ -90,9 +96,24 @@ async def test_a_schema_a_price_and_cached_tokens(gemini: Gemini, settings: Make
     assert asked.usage["usd"] > 0
 
 
+async def test_a_reply_is_heard_while_it_comes(gemini: Gemini, settings: Make) -> None:
+    """By its schema, or as a forced function."""
+    heard: list[str] = []
+
+    async def hear(text: str) -> None:
+        heard.append(text)
+
+    for answers in ([GOOD], [(400, "no schemas here"), (400, "nor streams"), CALLED]):
+        gemini.answers = answers
+        asked = await ask(settings(), listener=hear)
+        assert asked.reply.total == 5
+        assert (asked.usage["input_tokens"], asked.usage["output_tokens"]) == (100, 20)
+        assert [json.loads(text) for text in heard] == [{"total": 5}]
+        heard.clear()
+
+
 async def test_a_refused_schema_becomes_a_forced_function(gemini: Gemini, settings: Make) -> None:
-    call = {"functionCall": {"name": "Sum", "args": {"total": 5}}}
-    gemini.answers = [(400, "response_json_schema is not supported"), call]
+    gemini.answers = [(400, "response_json_schema is not supported"), CALLED]
     assert (await ask(settings())).reply.total == 5
     assert gemini.seen[1]["toolConfig"]["functionCallingConfig"]["allowedFunctionNames"] == ["Sum"]
 

@@ -13,7 +13,8 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.types import Interrupt, Send
 
 from forethought.storage import StorageError
-from forethought.storage.encryption import cipher_of, thread_serializer
+from forethought.storage.encryption import cipher_of
+from forethought.storage.serializer import thread_serializer
 from tests.forethought.storage.conftest import KEY, OTHER_KEY
 
 PLAIN, ENCRYPTED = thread_serializer(), thread_serializer(cipher_of(KEY))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, redirect_stdout
 from dataclasses import asdict
@@ -15,6 +16,7 @@ from typing import Annotated, Any
 
 from mcp.server.fastmcp import Context, FastMCP
 from mcp.server.fastmcp.exceptions import ToolError
+from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from forethought.app.command_flags import Flags
@@ -36,6 +38,8 @@ from forethought.tools.files import named_file
 from forethought.trajectories.read import all_from_json, read_trajectories
 
 Json = dict[str, Any]
+BEAT_S = 10.0
+"""Seconds between two words to a client that waits."""
 _RESULT = ("thread_id", "status", "answer", "sources", "evaluation", "stopped", "error", "usage")
 _INSTRUCTIONS = (
     "Forethought criticises plans before they are carried out, finds the step that made an agent's run fail, "
@@ -58,8 +62,9 @@ def build_server(flags: Flags, *, stdio: bool = False) -> FastMCP[None]:
         "forethought", _INSTRUCTIONS, lifespan=own_stdout if stdio else None, log_level="WARNING"
     )
     offered = Offered(flags)
-    for tool in (offered.review_plan, offered.debug_trajectory, offered.run_task, offered.lessons):
-        server.add_tool(tool)
+    for tool in (offered.review_plan, offered.debug_trajectory, offered.lessons):
+        server.add_tool(tool, annotations=ToolAnnotations(readOnlyHint=True))
+    server.add_tool(offered.run_task, annotations=ToolAnnotations(destructiveHint=True, openWorldHint=True))
     return server
 
 
@@ -72,10 +77,13 @@ class _Server(FastMCP[None]):
         )
         if known is not None and (wrong := sorted(arguments.keys() - known.keys())):
             raise ToolError(f"{name} has no argument {wrong[0]}; it has {', '.join(known)}")
+        beating = asyncio.create_task(_beat(self.get_context()))
         try:
             return await super().call_tool(name, arguments)
         except ToolError as error:
             raise ToolError(_line(error.__cause__ or error)) from error
+        finally:
+            beating.cancel()
 
 
 def _line(error: BaseException) -> str:
@@ -237,13 +245,16 @@ class _Progress(StreamDisplay):
 
     def busy(self, text: str, below: Any = "") -> None:
         """See StreamDisplay."""
-        telling = self._ctx.report_progress(len(self._told) + 1, message=text)
+        telling = self._ctx.report_progress(time.monotonic(), message=text)
         self._told.append(asyncio.create_task(telling))
-
-    def line(self, text: str, style: str = "") -> None:
-        """See StreamDisplay."""
-        self.busy(text)
 
     async def sent(self) -> None:
         """Wait until all of it is told."""
         await asyncio.gather(*self._told)
+
+
+async def _beat(ctx: Context[Any, Any, Any]) -> None:
+    """Tell the client from time to time that its call goes on: many wait a minute for a word, and no more."""
+    while True:
+        await asyncio.sleep(BEAT_S)
+        await ctx.report_progress(time.monotonic())

@@ -69,7 +69,7 @@ async def debug(
     no key, ModelError where none can be asked.
     """
     is_path = isinstance(trajectory, str | Path)
-    read = read_trajectories if is_path else lambda run: all_from_json(to_jsonable_python(run))
+    read = read_trajectories if is_path else lambda run: all_from_json(to_jsonable_python(run, fallback=str))
     run = the_run(await asyncio.to_thread(read, trajectory), pick)
     settings = settings or Settings()
     chats = ChatObjects.of(None if isinstance(model, str) else model, {}, ())

@@ -20,6 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.types import TextContent
 
+from forethought.app import mcp_server
 from forethought.app.mcp import McpOptions, listening_socket, serve
 from forethought.app.mcp_server import build_server
 from forethought.lessons.book import LessonBook, namespace_of
@@ -151,6 +152,23 @@ async def test_a_task_is_told_as_it_goes_on_and_reads_files(scripted: Serve, fol
     assert any("python" in line for line in told)
 
 
+async def test_a_client_that_waits_hears_that_its_call_goes_on(
+    served: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_server, "BEAT_S", 0.001)
+    served(Reader())
+    told: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append(progress)
+
+    async with in_memory() as session:
+        arguments = {"trajectory": trajectory(3).model_dump()}
+        await session.call_tool("debug_trajectory", arguments, progress_callback=hear)
+    assert len(told) > 1
+    assert told == sorted(told)
+
+
 async def test_a_question_is_returned_and_answered(scripted: Serve) -> None:
     _, server = scripted(question="Which colour?")
     async with in_memory() as session:
@@ -227,10 +245,9 @@ async def test_a_model_that_fails_leaves_the_thread_to_go_on_with(scripted: Serv
 
 
 def test_it_listens_on_this_machine_only(cli: Cli) -> None:
-    with listening_socket("[::1]:0"):
-        pass
     with listening_socket("0") as taken:
         port = taken.getsockname()[1]
         assert "choose another port" in cli("mcp", "--http", str(port)).err
     assert "clients need no token" in cli("mcp", "--http", "0.0.0.0:8765").err
+    assert "--model" in cli("mcp", "--model", "no provider").err
     assert "write [HOST:]PORT" in cli("mcp", "--http", "here").err

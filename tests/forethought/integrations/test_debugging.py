@@ -20,7 +20,7 @@ READER = Reader({2: {"planning": "constraint_ignorance"}})
 WORKED = (
     HumanMessage("Find the brass key."),
     AIMessage("I will open drawer number 1.", tool_calls=[{"name": "open", "args": {"n": 1}, "id": "a"}]),
-    ToolMessage("drawer 1 holds nothing", tool_call_id="a"),
+    ToolMessage("drawer 1 holds nothing", tool_call_id="a", artifact=object()),
     AIMessage("I open drawer number 2 instead: no key."),
 )
 Ask = Callable[..., Any]

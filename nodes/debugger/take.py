@@ -105,7 +105,7 @@ def _refusal(
         return ""
     what = "a re-run" if context.rerun != "off" else "counterfactual mode"
     if services.rollouts is None:
-        return f"{what} needs a place to run in: a thread of the agent's, or an environment"
+        return f"{what} needs a place to run in: debug a thread, or name the --environment of a recorded run"
     try:
         services.rollouts(trajectory, thread, context)
     except RolloutError as error:

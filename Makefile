@@ -75,15 +75,16 @@ $(VENV)/.made:
 	fi; \
 	echo "making $(VENV) with $$found"; \
 	$$found -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet uv || echo 'uv is not to be had here; pip will do its work, more slowly'
 	@touch $@
 
 comma := ,
 
-# $(call install,WHAT)
+# $(call install,WHAT). uv weighs 60 MB, so it goes when it is done.
 define install
-	@if [ -x $(BIN)/uv ] && $(BIN)/uv pip install --python $(BIN)/python $(1); then :; \
-	else $(BIN)/python -m pip install $(1); fi
+	@uv=$$(mktemp -d) && trap 'rm -rf "$$uv"' EXIT && \
+	{ $(BIN)/python -m pip install --quiet --target "$$uv" uv && \
+	  PYTHONPATH="$$uv" $(BIN)/python -m uv pip install --python $(BIN)/python $(1); } || \
+	{ echo 'uv is not to be had here; pip does its work, more slowly' && $(BIN)/python -m pip install $(1); }
 endef
 
 # uv does not read pip's settings: what the environment tells pip of indexes and certificates, it is told as well.

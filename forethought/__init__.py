@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from forethought.graph.agent import build_agent
+    from forethought.integrations.debugging import debug
     from forethought.integrations.review import review_plan
     from forethought.models.types import ModelError
     from forethought.settings import Settings
@@ -29,6 +30,7 @@ __all__ = [
     "ToolEnv",
     "ToolError",
     "build_agent",
+    "debug",
     "make_tool",
     "review_plan",
     "tool",
@@ -39,6 +41,7 @@ _HOMES = {
     "ModelError": "models.types",
     "Settings": "settings",
     "build_agent": "graph.agent",
+    "debug": "integrations.debugging",
     "review_plan": "integrations.review",
 }
 """The others are in `tools.base`."""

@@ -73,6 +73,11 @@ def test_what_is_read_every_day_needs_nothing_heavy() -> None:
     assert took < 10, "generous, for a slow machine"
 
 
+def test_the_demo_answers_without_numpy() -> None:
+    loaded, _ = loaded_after(COMMAND.format(["run", "--demo"]))
+    assert not loaded & {"numpy", "pandas", "unstructured", "openpyxl", "bs4", "lxml"}
+
+
 def test_the_public_names_are_there() -> None:
     code = (
         "import forethought\nfrom forethought import Context, Settings, Tool, build_agent, make_tool, tool\n"

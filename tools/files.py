@@ -112,7 +112,7 @@ def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
     """
     if isinstance(item, str):
         return take_in_bytes(
-            item, _read(_inside(item, settings), item, settings), store=store, settings=settings
+            item, _read(named_file(item, settings), item, settings), store=store, settings=settings
         )
     if not isinstance(item, Mapping):
         raise FilesError(
@@ -191,8 +191,8 @@ def free_name(name: str, used: Collection[str]) -> str:
     return free
 
 
-def _inside(name: str, settings: Settings) -> Path:
-    """The path of `name` in the operator's folder, all links followed."""
+def named_file(name: str, settings: Settings) -> Path:
+    """The path of `name` in the operator's folder, all links followed. Raises FilesError."""
     folder, shown = settings.files_dir, safe_name(name)
     if folder is None:
         raise FilesError(

@@ -74,6 +74,9 @@ class Flags(BaseModel):
     as_json: bool = flag(
         "--json", help="Print the result as JSON on stdout; all else goes to stderr.", default=False
     )
+    quiet: bool = flag(
+        "--quiet", "-q", help="Print the answer only on stdout; all else goes to stderr.", default=False
+    )
     debug: bool = flag(help="Log the traceback of an error.", default=False)
 
 

@@ -18,6 +18,7 @@ from forethought.app.distill import distill
 from forethought.app.doctor import doctor
 from forethought.app.eval.commands import eval_app
 from forethought.app.lessons import lessons_app
+from forethought.app.mcp import mcp
 from forethought.app.run import fork, resume, run
 from forethought.app.synthesize import synthesize
 from forethought.app.threads.show import show
@@ -43,7 +44,7 @@ app.add_typer(lessons_app, name="lessons")
 app.add_typer(eval_app, name="eval")
 app.add_typer(trajectories_app, name="trajectories")
 _OFFLINE = (collect, distill, synthesize, submit, worker, jobs, debug)
-for _command in (*_OFFLINE, run, chat, resume, fork, threads, show, doctor):
+for _command in (*_OFFLINE, run, chat, resume, fork, threads, show, mcp, doctor):
     app.command()(typer_command(_command))
 
 

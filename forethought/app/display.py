@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console, Group, RenderableType
@@ -40,11 +42,37 @@ def make_console(stream: TextIO | None = None) -> Console:
     return _Console(file=stream, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False)
 
 
+@dataclass
+class Meter:
+    """Time and model usage of a run so far, beside what it does: drawn anew with each frame."""
+
+    doing: str = "starting"
+    usage: dict[str, Any] = field(default_factory=dict)
+    """By role."""
+    seconds: float = 0.0
+    """Of earlier stretches, between which a person was asked."""
+    since: float = field(default_factory=time.monotonic)
+
+    def add(self, usage: Mapping[str, Any]) -> None:
+        """Count what a node's model calls took."""
+        from forethought.state.reducers import add_usage
+
+        self.usage = dict(add_usage(self.usage, usage))
+
+    def __rich__(self) -> Text:
+        from forethought.app.report import usage_of
+
+        figures = [view.seconds(int(self.seconds + time.monotonic() - self.since))]
+        figures += [view.usage_line(usage_of({"usage": self.usage}))] if self.usage else []
+        return Text.assemble(self.doing, "  ", (", ".join(figures), "dim"))
+
+
 class StreamDisplay(ABC):
-    """Prints a graph's updates, with a spinner on a terminal."""
+    """Prints a graph's updates, with a spinner, time and cost on a terminal."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
+        self.meter = Meter()
         self._status: Status | None = None
 
     @property
@@ -58,11 +86,13 @@ class StreamDisplay(ABC):
         if not self.console.is_terminal:
             yield
             return
-        with self.console.status(Text("starting"), spinner="dots") as self._status:
+        self.meter.since = time.monotonic()
+        with self.console.status(self.meter, spinner="dots") as self._status:
             try:
                 yield
             finally:
                 self._status = None
+                self.meter.seconds += time.monotonic() - self.meter.since
 
     def part(self, part: Json) -> None:
         """Show one part of `astream(..., stream_mode=self.modes, version="v2")`."""
@@ -71,6 +101,7 @@ class StreamDisplay(ABC):
             return
         for node, update in part["data"].items():
             if not node.startswith("__") and isinstance(update, Mapping):
+                self.meter.add(update.get("usage") or {})
                 self.updated(node, update)
 
     def event(self, event: Json) -> None:
@@ -83,8 +114,9 @@ class StreamDisplay(ABC):
 
     def busy(self, text: str, below: RenderableType = "") -> None:
         """Write this beside the spinner."""
+        self.meter.doing = text
         if self._status:
-            self._status.update(Group(Text(text), below) if below else Text(text))
+            self._status.update(Group(self.meter, below) if below else self.meter)
 
     @abstractmethod
     def updated(self, node: str, update: Json) -> None:
@@ -131,7 +163,8 @@ class RunDisplay(StreamDisplay):
         who = one_line(event.get("subtask") or event.get("role") or "", 30)
         match event.get("event"):
             case "thinking":
-                self._busy[who] = f"{one_line(event.get('role'), 20)} is thinking about {who}"
+                role = one_line(event.get("role"), 20)
+                self._busy[who] = f"{role} is thinking" + (f" about {who}" if event.get("subtask") else "")
             case "acting":
                 self._busy[who] = f"{who}: {view.call(event.get('tool'), event.get('arguments'), 60)}"
             case "waiting" | "fallback":

@@ -40,6 +40,7 @@ class DistillOptions(ModelOptions):
     )
     source: str | None = flag(help="The trajectories' origin, for the provenance.", metavar="TEXT")
     fresh: bool = flag(help="Start over instead of continuing the same distillation.", default=False)
+    yes: bool = flag("--yes", "-y", help="Continue after the estimate without asking.", default=False)
 
 
 def distill(options: DistillOptions) -> int:
@@ -48,6 +49,8 @@ def distill(options: DistillOptions) -> int:
     from forethought.app.distill_review import ask_review
     from forethought.app.offline import OfflineRun, finish, material_id, read_runs
     from forethought.app.runner import open_runner
+    from forethought.models import Models
+    from forethought.nodes.distiller.take import estimate
     from forethought.trajectories.questions import read_questions
 
     settings = settings_from(options)
@@ -55,7 +58,7 @@ def distill(options: DistillOptions) -> int:
     runs = read_runs(options.paths)
     with input_errors():
         exclude = [text for path in options.exclude or () for text in read_questions(path)]
-    graph_input = {
+    graph_input: Json = {
         "trajectories": [run.loaded.model_dump(mode="json") for run in runs],
         "files": {run.loaded.trajectory.id: run.file for run in runs},
         "exclude": exclude,
@@ -64,7 +67,9 @@ def distill(options: DistillOptions) -> int:
     id = material_id("distill", [choices, sorted(exclude)], [run.loaded for run in runs])
     with open_runner(options.as_json) as runner:
         session = _open_session(id, settings, context)
-        run = OfflineRun("distillation", session, graph_input, _CHANNELS, _WORDS, ask_review)
+        trajectories = graph_input["trajectories"]
+        costs = "" if options.yes else estimate(trajectories, exclude, context, Models(settings))
+        run = OfflineRun("distillation", session, graph_input, _CHANNELS, _WORDS, ask_review, costs)
         result, ending = run.carry_out(runner, options.fresh)
         values = ending.snapshot.values if ending.snapshot else {}
         errors = list((values.get("final") or {}).values())

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.text import Text
 
 from forethought.app.display import StreamDisplay
-from forethought.app.errors import FAILED, echo, explain, input_errors
+from forethought.app.errors import FAILED, WAITS, CliError, echo, explain, input_errors
 from forethought.app.report import status_of, usage_of, waiting
 from forethought.app.runner import Ask, Ending, Runner, Session
 from forethought.app.text import clean, one_line
@@ -53,11 +53,17 @@ class OfflineRun:
     words: Mapping[str, str]
     """By channel: what is said of an entry that was added to it."""
     ask: Ask | None = None
+    estimate: str = ""
+    """What it will cost: a person has to agree to that before it begins."""
 
     def carry_out(self, runner: Runner, fresh: bool) -> tuple[Json, Ending]:
-        """Begin or continue the thread; its report, and how it ended."""
+        """Begin or continue the thread; its report, and how it ended. Raises CliError where nobody agrees."""
         session = runner.open(self.opening)
         graph_input = runner.run(_input_or_nothing(session, self.graph_input, fresh))
+        if graph_input is self.graph_input and self.estimate:
+            runner.console.print(Text(self.estimate))
+            if not runner.confirm("go on?"):
+                raise CliError("nothing was run; go on with the same command and --yes", WAITS)
         ending = runner.drive(session, graph_input, _Display(runner.console, self.words), self.ask)
         return self._report(session, ending), ending
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from forethought.app import questions, view
 from forethought.app.command_flags import ModelOptions, argument, flag
-from forethought.app.display import RunDisplay
+from forethought.app.display import RunDisplay, make_console
 from forethought.app.errors import CliError, echo, explain, input_errors
 from forethought.app.files import input_files
 from forethought.app.options import resume_command, resume_flags, settings_from
@@ -31,7 +31,7 @@ Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
 class RunOptions(ModelOptions):
     """The flags of `run`."""
 
-    offers = "tools record replay"
+    offers = "tools record replay quiet"
 
     task: str | None = argument(help="The task; - reads it from stdin.", metavar="TASK", default=None)
     files: list[str] | None = flag(
@@ -47,7 +47,7 @@ class RunOptions(ModelOptions):
 class ResumeOptions(ModelOptions):
     """The flags of `resume`."""
 
-    offers = "tools environment allow_writes record replay"
+    offers = "tools environment allow_writes record replay quiet"
 
     thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
     reply: list[str] | None = flag(
@@ -60,7 +60,7 @@ class ResumeOptions(ModelOptions):
 class ForkOptions(ModelOptions):
     """The flags of `fork`."""
 
-    offers = "tools"
+    offers = "tools quiet"
 
     thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
     before: int = flag(help="Number of the step to do again.", metavar="N", default=..., min=1)
@@ -137,13 +137,18 @@ def drive(
     """Run what `begin` returns until it ends or waits. Returns the exit code."""
     if is_debugging(thread_id):
         raise CliError(f"{one_line(thread_id)} is a debugging: its kind of id cannot be run or forked")
-    with open_runner(options.as_json) as runner:
+    if options.quiet and options.as_json:
+        raise CliError("--quiet and --json each print something else: give one of them")
+    with open_runner(options.as_json, options.quiet) as runner:
         runner.go_on = f"continue with: {resume_command(thread_id, options)}"
         opening = open_thread(thread_id, options, must_exist=must_exist, about=about)
         with runner.opened(opening) as thread:
             graph_input = runner.run(begin(thread))
             runner.console.print(f"thread {thread.id}")
-            return drive_turn(runner, thread, options, graph_input)[0]
+            code, result = drive_turn(runner, thread, options, graph_input)
+        if result["status"] == "answered" and not options.replay:
+            echo(f"next: forethought chat --thread {thread_id}{resume_flags(options)}")
+        return code
 
 
 def drive_turn(
@@ -156,7 +161,10 @@ def drive_turn(
     try:
         if ending.snapshot is not None:
             result = report(thread.id, ending.snapshot, line)
-            show_result(result, runner.console, with_error=not ending.error)
+            show_result(result, runner.console, with_error=not ending.error, with_answer=not runner.quiet)
+            if runner.quiet and result["answer"]:
+                out = make_console()
+                out.print(view.Prose(result["answer"]), soft_wrap=not out.is_terminal)
         runner.print_json(result)
     except OSError:
         # The reader has left, or the disk is full: what was done must be found again all the same.
@@ -170,9 +178,9 @@ def drive_turn(
     return runner.exit_code(ending, exit_code(result["status"])), result
 
 
-def show_result(result: Json, console: Console, with_error: bool = True) -> None:
+def show_result(result: Json, console: Console, with_error: bool = True, with_answer: bool = True) -> None:
     """Print the answer, what waits for a reply, the error, the cost."""
-    if result["answer"]:
+    if result["answer"] and with_answer:
         why = None if result["status"] == "answered" else result["evaluation"]
         console.print(view.answer(result["answer"], result["sources"], why))
     for question in result.get("interrupts") or []:

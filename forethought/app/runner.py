@@ -123,9 +123,9 @@ class Ending:
 class Runner:
     """One command's event loop, console and response to signals; see `open_runner`."""
 
-    def __init__(self, loop: asyncio.Runner, shutdown: Shutdown, as_json: bool) -> None:
-        self.as_json = as_json
-        self.console = make_console(sys.stderr if as_json else sys.stdout)
+    def __init__(self, loop: asyncio.Runner, shutdown: Shutdown, as_json: bool, quiet: bool = False) -> None:
+        self.as_json, self.quiet = as_json, quiet
+        self.console = make_console(sys.stderr if as_json or quiet else sys.stdout)
         self.go_on = "the same command goes on with it"
         """How to go on after a stop, as the end of a sentence."""
         self.shutdown = shutdown
@@ -134,7 +134,7 @@ class Runner:
     @property
     def interactive(self) -> bool:
         """Whether a person can be asked at the terminal."""
-        return not self.as_json and sys.stdin.isatty() and sys.stdout.isatty()
+        return not (self.as_json or self.quiet) and sys.stdin.isatty() and sys.stdout.isatty()
 
     def open(self, opening: AbstractAsyncContextManager[T]) -> T:
         """Enter `opening`; it is left when the runner closes."""
@@ -247,14 +247,14 @@ class Runner:
 
 
 @contextmanager
-def open_runner(as_json: bool) -> Iterator[Runner]:
-    """A runner whose sessions are closed at the end of the block."""
+def open_runner(as_json: bool, quiet: bool = False) -> Iterator[Runner]:
+    """A runner whose sessions are closed at the end of the block. `quiet`: stdout is for the answer alone."""
     from forethought.shutdown import Shutdown, on_sigterm
 
     shutdown = Shutdown()
     with on_sigterm(shutdown), asyncio.Runner() as loop:
         loop.get_loop().set_default_executor(_Threads(thread_name_prefix="asyncio"))
-        runner = Runner(loop, shutdown, as_json)
+        runner = Runner(loop, shutdown, as_json, quiet)
         try:
             yield runner
         finally:

@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forethought.app.text import clean, first_lines, one_line, to_json
+from forethought.state.cost import tool_seconds
 from forethought.state.steps import is_call
 from forethought.text import escape_hidden
 
@@ -183,13 +184,20 @@ def step(record: Json, observation_lines: int = 3) -> RenderableType:
         line.append(f"  score {record['score']}", style="dim")
     cause = "" if record.get("ok") else one_line(record.get("cause") or "failed", 30)
     line.append(f"  {cause or 'ok'}", style="red" if cause else "green")
-    line.append(f" {seconds(record.get('seconds'))}", style="dim")
+    line.append(f" {_times(record)}", style="dim")
     if record.get("approval"):
         line.append(f"  {one_line(record['approval'], 20)} by a person", style="cyan")
     if record.get("surprise") not in (None, "", "none"):
         line.append(f"  surprise: {one_line(record['surprise'], 20)}", style="magenta")
     observation = first_lines(record.get("observation") or "", observation_lines)
     return Group(line, *(Padding(_dim(text), (0, 0, 0, 4), expand=False) for text in observation))
+
+
+def _times(record: Json) -> str:
+    """A step's own time, and that of its model calls where there are any."""
+    model = (record.get("usage") or {}).get("seconds", 0.0)
+    own = seconds(tool_seconds({"seconds": 0.0, **record}))
+    return f"{own} (model {seconds(model)})" if model else own
 
 
 def replan(record: Json) -> RenderableType:
@@ -314,7 +322,9 @@ def usage_line(usage: Json) -> str:
 def seconds(value: Any) -> str:
     """A duration: 4.2s, or 3m 5s."""
     number = float(value or 0)
-    return f"{number:.1f}s" if number < 90 else f"{int(number // 60)}m {int(number % 60)}s"
+    if number < 90:
+        return f"{value}s" if isinstance(value, int) else f"{number:.1f}s"
+    return f"{int(number // 60)}m {int(number % 60)}s"
 
 
 def _count(number: int, noun: str) -> str:

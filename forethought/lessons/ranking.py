@@ -1,12 +1,10 @@
-"""Which lessons fit a task, and which two say the same: by their words, where a Store has no embeddings.
-
-rank-bm25 is finished rather than tended, but small and only in need of numpy; bm25s, its livelier sister,
-brings numba in wherever that is installed (seconds at the first task) and stumbles over an empty collection.
-"""
+"""Which lessons fit a task, and which two say the same: by their words, where a Store has no embeddings."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 ALIKE = 75.0
@@ -39,17 +37,32 @@ def rank(query: str, texts: Sequence[str], least: int = 2) -> list[tuple[int, fl
     A text must share `least` telling words with the query (or all, where the query has no more): in a small
     collection a single common word would make anything fit.
     """
-    from rank_bm25 import BM25Plus
-
     terms = sorted(set(words(query)))
     documents = [words(text) for text in texts]
     fits = [len(set(terms) & set(document)) for document in documents]
     if not terms or not any(fits):
         return []
-    scores = BM25Plus(documents).get_scores(terms)
+    scores = bm25_plus(terms, documents)
     least = min(least, len(terms))
-    chosen = [(at, float(scores[at])) for at, shared in enumerate(fits) if shared >= least]
+    chosen = [(at, scores[at]) for at, shared in enumerate(fits) if shared >= least]
     return sorted(chosen, key=lambda item: (-item[1], item[0]))
+
+
+def bm25_plus(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float]:
+    """How well each document fits the terms; one of them has at least one word.
+
+    BM25+ (Lv and Zhai, 2011), with the usual k1 = 1.5, b = 0.75 and delta = 1.
+    """
+    counts = [Counter(document) for document in documents]
+    having = Counter(term for count in counts for term in count)
+    mean = sum(map(len, documents)) / len(documents)
+    scores = [0.0] * len(documents)
+    for term in filter(having.get, terms):
+        rarity = math.log((len(documents) + 1) / having[term])
+        for at, count in enumerate(counts):
+            least = 1.5 * (0.25 + 0.75 * len(documents[at]) / mean)
+            scores[at] += rarity * (1 + 2.5 * count[term] / (least + count[term]))
+    return scores
 
 
 def similarity(one: str, other: str) -> float:

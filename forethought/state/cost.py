@@ -74,7 +74,7 @@ def cost_rows(state: State) -> list[CostRow]:
     for name, (keys, change) in {**MECHANISMS, **others}.items():
         spent: Mapping[str, Any] = total(*(usage.get(key) or {} for key in keys))
         if name == "tools":  # a step's seconds are its models' and its tool's
-            spent = {**spent, "seconds": spent["seconds"] + sum(map(_tool_seconds, steps))}
+            spent = {**spent, "seconds": spent["seconds"] + sum(map(tool_seconds, steps))}
         note = notes.get(name, {})
         count = spent.get("changed", 0) + int(note.pop("changed", 0))
         words = {**({change: count} if count else {}), **note}
@@ -100,7 +100,8 @@ def _row(name: str, spent: Mapping[str, Any], changed: int | None, words: Note, 
     }
 
 
-def _tool_seconds(step: Mapping[str, Any]) -> float:
+def tool_seconds(step: Mapping[str, Any]) -> float:
+    """A step's seconds less those of its models."""
     return max(0.0, float(step["seconds"] - (step.get("usage") or {}).get("seconds", 0.0)))
 
 

@@ -87,7 +87,7 @@ async def _judge(
         return by, verdict.usage
     outcome = loaded.reference.outcome
     if outcome == "unknown":
-        reason = "nobody judged it: taken as failed, as what is debugged is"
+        reason = "nobody judged it; what is debugged is taken as failed"
         return {"success": False, "reason": reason, "by": ""}, no_usage()
     reason = f"its source records a {outcome}"
     return {"success": outcome == "success", "reason": reason, "by": "record"}, no_usage()

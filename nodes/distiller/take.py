@@ -6,14 +6,15 @@ Their runs are stored by hash and labelled, F1, F2, ... the failed ones and S1, 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.nodes.support.offline import OfflineServices, runs_by_task, tokens_of_runs
+from forethought.models import Models
+from forethought.nodes.support.offline import OfflineServices, estimate_text, runs_by_task, tokens_of_runs
 from forethought.state.distiller import DistillerContext, DistillerState, MixedTask, Run
 from forethought.state.offline import empty_channels
 from forethought.trajectories.questions import Questions
@@ -33,14 +34,10 @@ async def take(
     trajectories = state.get("trajectories") or []
     if not trajectories and state.get("tasks"):
         return {"status": "running", "problem": "", "wave": []}
-    groups = runs_by_task(trajectories)
-    questions = Questions(state.get("exclude") or [])
-    refused = [runs for runs in groups.values() if any(questions.hold(run.trajectory.task) for run in runs)]
-    judged = [runs for runs in groups.values() if runs not in refused]
+    judged, refused, mixed = _sorted(trajectories, state.get("exclude") or [])
     tasks: dict[str, MixedTask] = {}
-    mixed = [runs for runs in judged if _outcomes(runs) == {"success", "failure"}]
     services.warn_of_cuts(runtime, [run.trajectory for runs in mixed for run in runs])
-    services.tell(runtime, _estimate([compared_runs(runs, context.max_runs).values() for runs in mixed]))
+    services.tell(runtime, _prompts(mixed, context))
     for runs in mixed:
         files = state.get("files") or {}
         records = [
@@ -50,8 +47,8 @@ async def take(
         tasks[f"t{len(tasks) + 1}"] = MixedTask(task=runs[0].trajectory.task, runs=records)
     outcomes = [_outcomes(runs) for runs in judged]
     seen = {
-        "trajectories": sum(map(len, groups.values())),
-        "tasks": len(groups),
+        "trajectories": sum(map(len, [*judged, *refused])),
+        "tasks": len(judged) + len(refused),
         "mixed": len(tasks),
         "only_success": outcomes.count({"success"}),
         "only_failure": outcomes.count({"failure"}),
@@ -70,9 +67,28 @@ async def take(
     }
 
 
-def _estimate(compared: Sequence[Iterable[Loaded]]) -> list[int]:
+def estimate(
+    trajectories: Sequence[Any], exclude: Sequence[str], context: DistillerContext, models: Models
+) -> str:
+    """What a person is told before these are distilled; '' of a few calls."""
+    _, _, mixed = _sorted(trajectories, exclude)
+    return estimate_text(_prompts(mixed, context), models, context.model)
+
+
+def _sorted(
+    trajectories: Sequence[Any], exclude: Sequence[str]
+) -> tuple[list[list[Loaded]], list[list[Loaded]], list[list[Loaded]]]:
+    """The runs of each task: those that may be used, those of excluded tasks, those of mixed outcome."""
+    groups, questions = runs_by_task(trajectories).values(), Questions(exclude)
+    refused = [runs for runs in groups if any(questions.hold(run.trajectory.task) for run in runs)]
+    judged = [runs for runs in groups if runs not in refused]
+    return judged, refused, [runs for runs in judged if _outcomes(runs) == {"success", "failure"}]
+
+
+def _prompts(mixed: Sequence[Sequence[Loaded]], context: DistillerContext) -> list[int]:
     """Tokens of the prompts: a diagnosis of each task; an aggregation of about one error a task, and patterns
     of one error in five tasks, as measured in docs/learning.md."""
+    compared = [compared_runs(runs, context.max_runs).values() for runs in mixed]
     sizes = [tokens_of_runs(run.trajectory for run in runs) for runs in compared]
     patterns = [max(sizes, default=0)] * ceil(len(sizes) / 5)
     return [*sizes, *[tokens_of_runs(())] * len(sizes), *patterns]

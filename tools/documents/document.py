@@ -13,7 +13,7 @@ from typing import Any
 
 from forethought.text import number_ranges
 
-FORMATS = "txt, md, html, xml, csv, tsv, json, eml, xlsx, xls, docx, pptx, pdf, epub, zip"
+FORMATS = "txt, md, html, xml, csv, tsv, json, eml, msg, xlsx, xls, docx, pptx, pdf, epub, zip"
 """What can be read, in words."""
 PART_HINT = "Ask the user for the part that matters, as a file of its own."
 """What to do about a document that is too large."""

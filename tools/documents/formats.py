@@ -5,19 +5,21 @@ It runs in a process of its own (`tools.documents.child`), which starts quickly:
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
 from forethought.tools.documents.archive import open_archive, read_zip
 from forethought.tools.documents.document import Document, Unreadable
+from forethought.tools.documents.main_part import main_part
 from forethought.tools.documents.pages import html_markdown, read_eml, read_epub, read_html
 from forethought.tools.documents.pdf import read_pdf
 from forethought.tools.documents.plain import decode, read_delimited, read_text
+from forethought.tools.documents.rare import KINDS as RARE
+from forethought.tools.documents.rare import cannot_be_read, read_rare
 from forethought.tools.documents.slides import read_pptx
 from forethought.tools.documents.word import read_docx
 from forethought.tools.documents.workbooks import read_xls, read_xlsx
@@ -27,22 +29,16 @@ T = TypeVar("T")
 READERS: dict[str, Callable[[bytes], Document]] = {
     "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "pdf": read_pdf,
     "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
-    "epub": read_epub, "zip": read_zip,
+    "epub": read_epub, "zip": read_zip, **{kind: partial(read_rare, kind) for kind in RARE},
 }  # fmt: skip
 BY_NAME = {
     "htm": "html", "xhtml": "html", "html": "html", "csv": "csv", "tsv": "csv", "tab": "csv", "eml": "eml",
     "docx": "docx", "docm": "docx", "xlsx": "xlsx", "xlsm": "xlsx", "xls": "xls", "pptx": "pptx",
     "pptm": "pptx", "pdf": "pdf", "doc": "doc", "ppt": "ppt", "epub": "epub", "zip": "zip",
-    "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf",
+    "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf", "msg": "msg",
 }  # fmt: skip
 TEXTUAL = ("text", "html", "csv", "eml")
 """Kinds whose first bytes tell nothing."""
-SAVE_AS = {
-    "doc": ".docx", "ppt": ".pptx", "odt": ".docx", "ods": ".xlsx", "odp": ".pptx", "rtf": ".docx",
-    "xlsb": ".xlsx", "msg": ".eml",
-}  # fmt: skip
-"""Kinds that no reader reads, and what to ask for in their place."""
-
 _ZIP_MEMBERS = {
     "word/document.xml": "docx", "xl/workbook.xml": "xlsx", "ppt/presentation.xml": "pptx",
     "xl/workbook.bin": "xlsb",
@@ -112,11 +108,8 @@ def kind_of(data: bytes, name: str) -> str:
             "is protected with a password and cannot be opened",
             hint="Ask the user for a copy without the password.",
         )
-    if kind in SAVE_AS:
-        raise Unreadable(
-            f"is a .{kind} file, which cannot be read",
-            hint=f"Ask the user to save it as {SAVE_AS[kind]} or PDF.",
-        )
+    if kind not in READERS:
+        raise cannot_be_read(kind)
     return kind
 
 
@@ -162,8 +155,6 @@ _DOCUMENT = (b"%PDF-", b"PK\x03\x04", b"PK\x05\x06", b"\xd0\xcf\x11\xe0", b"{\\r
 """How PDF files, archives (today's Office files and e-books), yesterday's Office files and RTF begin."""
 _SHORT = 250
 """Characters of a main text that is too short to be sure that it is the main one."""
-_TITLE = re.compile(r"<title(?:\s[^<>]{0,200})?>([^<]{0,2000})</title", re.IGNORECASE)
-"""Bounded, so that a page of nothing but opening tags costs no more than its length."""
 
 
 def text_of(url: str, media_type: str, charset: str | None, body: bytes, raw: bool) -> str:
@@ -192,24 +183,6 @@ def _is_html(media_type: str, text: str) -> bool:
 
 
 def _markdown(source: str, url: str) -> str:
-    """The main text with its tables and links; everything on the page where next to no main text is found."""
-    import trafilatura
-    from trafilatura.settings import use_config
-
-    config = use_config()
-    # Of a short text trafilatura would make one line, tables too.
-    config.set("DEFAULT", "MIN_EXTRACTED_SIZE", "0")
-    text = trafilatura.extract(
-        source,
-        config=config,
-        url=url,
-        output_format="markdown",
-        include_tables=True,
-        include_links=True,
-        favor_recall=True,
-    )
-    if not text or len(text.strip()) < _SHORT:
-        return html_markdown(source, url)
-    title = _TITLE.search(source)
-    name = " ".join(html.unescape(title[1]).split()) if title else ""
-    return str(text) if not name or name in text else f"{name}\n\n{text}"
+    """The main part with its tables and links; the whole page where next to none is found."""
+    text = html_markdown(source, url, main_part)
+    return text if len(text) >= _SHORT else html_markdown(source, url)

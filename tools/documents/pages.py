@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -20,7 +21,7 @@ from forethought.tools.documents.plain import decode
 from forethought.tools.documents.tables import html_rows, markdown_table
 
 if TYPE_CHECKING:
-    from bs4 import BeautifulSoup
+    from bs4 import Tag
     from markdownify import MarkdownConverter
 
 _DROPPED = ["script", "style", "noscript", "template", "svg", "iframe", "object", "head"]
@@ -33,9 +34,13 @@ def read_html(data: bytes) -> Document:
     return Document((Section(html_markdown(text)),), note=note)
 
 
-def html_markdown(text: str, address: str = "") -> str:
-    """HTML as Markdown, with the page's title first if its body does not begin with it. Links that begin at
-    the page's own `address` are written out; without one they are left out.
+def html_markdown(text: str, address: str = "", part: Callable[[Tag], Tag] = lambda page: page) -> str:
+    """HTML as Markdown, with the page's title first if its body does not begin with it.
+
+    Args:
+        text: The page.
+        address: Its address, with which links are written out; without one they are left out.
+        part: Gives the part of the page to be shown.
     """
     from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 
@@ -48,11 +53,11 @@ def html_markdown(text: str, address: str = "") -> str:
         for link in soup("a", href=True):
             with suppress(ValueError):  # no address at all
                 link["href"] = urljoin(address, str(link["href"]).strip())
-    body = _convert(soup)
+    body = _convert(part(soup))
     return body if not title or title in body[:500] else f"{title}\n\n{body}".strip()
 
 
-def _convert(soup: BeautifulSoup) -> str:
+def _convert(soup: Tag) -> str:
     try:
         markdown = _converter().convert_soup(soup)
     except RecursionError:  # nested too deep for a recursive converter; the text alone is still worth having

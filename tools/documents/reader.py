@@ -14,6 +14,7 @@ import asyncio
 import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -151,7 +152,7 @@ class _Reader:
 
     def ask(self, job: Mapping[str, Any], data: bytes, seconds: float, megabytes: int) -> dict[str, Any]:
         """Its answer. Raises Unreadable where there is none: the process is of no use then."""
-        timer = threading.Timer(seconds, self.process.kill)
+        timer = threading.Timer(seconds, self._kill)
         timer.daemon, began = True, time.monotonic()
         timer.start()
         try:
@@ -180,9 +181,17 @@ class _Reader:
             raise Unreadable("has more text than can be read at once", cause="limit", hint=PART_HINT)
         return line
 
+    def _kill(self) -> None:
+        """With what it has started: LibreOffice or pandoc."""
+        if sys.platform == "win32" or self.process.poll() is not None:
+            self.process.kill()
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
     def end(self) -> None:
         """Kill it, and let nothing of it remain."""
-        self.process.kill()
+        self._kill()
         for stream in (self.process.stdin, self.process.stdout):
             with suppress(OSError):  # what could not be sent any more
                 if stream is not None:

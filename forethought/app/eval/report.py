@@ -39,6 +39,7 @@ def list_evaluations(options: CommandOptions) -> int:
         place = f" in {item['data']}" if Path(item["data"]).exists() else ", which need no data"
         here = f"{item['samples']} samples{place}" if item["samples"] else item["missing"]
         console.print(Text(f"    {here}", style="green" if item["samples"] else "yellow"))
+    console.print("  a file of your own questions (.jsonl, .csv), or MODULE:OBJECT")
     console.print("methods")
     for item in methods:
         console.print(Text(f"  {item['name']}: {item['about']}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from forethought.lessons.ranking import bm25_plus
 from forethought.text import one_line
 from forethought.tools.base import Tool, ToolError, make_tool
 
@@ -18,13 +19,11 @@ _BEGINNING = 160
 
 def ranked(query: str, paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
     """The paragraphs that share a word with `query`, best first (BM25 over title and text)."""
-    from rank_bm25 import BM25Plus
-
     wanted = _words(query)
     documents = [_words(f"{title} {text}") for title, text in paragraphs]
     if not wanted or not any(documents):
         return []
-    scores = BM25Plus(documents).get_scores(wanted)
+    scores = bm25_plus(wanted, documents)
     fitting = [at for at, document in enumerate(documents) if set(wanted) & set(document)]
     return [paragraphs[at] for at in sorted(fitting, key=lambda at: (-scores[at], at))]
 

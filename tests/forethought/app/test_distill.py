@@ -70,6 +70,19 @@ def test_errors_are_written_with_where_they_come_from(cli: Cli, served: Serve, l
     assert all("Bern" not in seen.text for seen in asked if named(seen) == "Ulm")
 
 
+def test_what_costs_more_than_a_few_calls_is_asked_about_first(
+    cli: Cli, served: Serve, tmp_path: Path
+) -> None:
+    server = served(Distiller())
+    towns = ("Ulm", "Bern", "Bonn", "Rome", "Graz", "Lyon")
+    log = save(tmp_path / "many.jsonl", [run for town in towns for run in runs(town, "fs")])
+    waits = cli("distill", log)
+    assert (waits.code, server.requests) == (4, []), waits.err
+    assert "about 14 calls" in waits.out
+    assert "the same command and --yes" in waits.err
+    assert cli("distill", log, "--yes", "--json").json["counts"]["mixed"] == 6
+
+
 def test_the_same_command_continues_after_an_outage_and_repeats_nothing(
     cli: Cli, served: Serve, log: str
 ) -> None:

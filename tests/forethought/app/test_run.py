@@ -57,7 +57,20 @@ def test_a_run_prints_its_records_in_order_and_exits_0(cli: Cli, scripted: Scrip
     assert -1 not in places, marks[places.index(-1)]
     assert places == sorted(places)
     assert "price unknown" in done.out
-    assert done.err == ""
+    assert done.err == "forethought: next: forethought chat --thread t1\n"
+
+
+def test_quiet_prints_the_answer_only(cli: Cli, scripted: Scripted) -> None:
+    script, _ = scripted()
+    script.answer = f"**42**, {'as both say ' * 20}"
+    done = cli("run", "What is 40 + 2?", "--quiet", "--thread", "t1")
+    assert (done.code, done.out) == (0, script.answer.strip() + "\n")
+    assert "Plan v1" in done.err
+    assert script.answer not in done.err
+    script.answer_score = 3
+    assert cli("fork", "t1", "-q", "--before", "3").code == 3
+    both = cli("run", "x", "--quiet", "--json")
+    assert (both.code, "give one of them" in both.err) == (2, True)
 
 
 def test_json_is_one_object_on_stdout_and_progress_goes_to_stderr(cli: Cli, scripted: Scripted) -> None:

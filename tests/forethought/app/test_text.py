@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk
 
+from forethought.app import display as display_module
 from forethought.app import view
 from forethought.app.display import RunDisplay, make_console
 from forethought.app.errors import echo
 from forethought.app.text import clean, first_lines, one_line, to_json
+from forethought.models.types import no_usage
 
 WILD = st.text(st.characters(), max_size=80)
 ESCAPES = [
@@ -139,6 +141,25 @@ def test_the_answer_is_shown_while_it_is_written_and_not_once_it_is_withdrawn(
         display.part({"type": "messages", "data": (message, {})})
     display.part({"type": "custom", "data": {"event": "withdrawn", "id": "3"}})
     assert [each and each.whole.text for each in below] == ["**bo", "**bold**", "again", ""]
+
+
+def test_time_calls_tokens_and_money_are_shown_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(display_module.time, "monotonic", lambda: now[0])
+    display = RunDisplay(make_console(io.StringIO()))
+    display.meter.since = now[0]
+    display.part({"type": "custom", "data": {"event": "thinking", "role": "planner"}})
+    assert str(display.meter.__rich__()) == "planner is thinking  0s"
+    display.part({"type": "updates", "data": {"planner": {}}})
+    display.part({"type": "custom", "data": {"event": "thinking", "role": "tool", "subtask": "add"}})
+    now[0] += 12
+    assert str(display.meter.__rich__()) == "tool is thinking about add  12s"
+    used = {**no_usage(), "calls": 1, "input_tokens": 1_000, "output_tokens": 20, "usd": 0.001}
+    for role in ("planner", "tool_agent", "tool_agent"):
+        display.part({"type": "updates", "data": {role: {"usage": {role: used}}}})
+    now[0] += 90
+    shown = str(display.meter.__rich__())
+    assert shown.endswith("1m 42s, 3 model calls, 3,000 + 60 tokens (0 cached), $0.0030")
 
 
 def test_what_goes_wrong_on_the_way_is_shown() -> None:

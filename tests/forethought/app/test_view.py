@@ -91,6 +91,12 @@ def test_what_an_answer_was_checked_against_and_what_was_left_out_is_shown() -> 
     assert "plan_intra skipped after step 2: it is short" in text
 
 
+def test_a_steps_own_time_stands_apart_from_its_models() -> None:
+    record = {"n": 1, "subtask": "a", "tool": "look", "ok": True, "seconds": 3.5}
+    assert "ok 3.5s\n" in printed(view.step(record))
+    assert "ok 0.5s (model 3.0s)" in printed(view.step({**record, "usage": {"seconds": 3.0}}))
+
+
 def at_terminal(*shown: Any) -> str:
     """As a terminal of 10 lines gets it."""
     console = Console(file=io.StringIO(), force_terminal=True, width=40, height=10, markup=False)

@@ -112,7 +112,10 @@ def test_pdfs_page_by_page(name: str, pages: int, says: list[str]) -> None:
         ("letter.rtf", "is a .rtf file", ".docx or PDF"),
     ],
 )
-def test_what_cannot_be_read_is_named_with_what_to_do(name: str, kind: str, instead: str) -> None:
+def test_what_cannot_be_read_is_named_with_what_to_do(
+    name: str, kind: str, instead: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")  # where LibreOffice and pandoc may be
     with pytest.raises(Unreadable) as raised:
         read(name)
     assert kind in raised.value.what

@@ -46,6 +46,7 @@ def no_process_left() -> Iterator[None]:
     reader._idle.clear()
 
 
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold a limit of memory")
 LIMITS = Settings(reader_seconds=30)
 IN_A_PROCESS = (
     "from forethought.settings import Settings; from forethought.tools.documents import reader;"
@@ -107,14 +108,23 @@ def test_a_crash_is_an_error_and_the_next_call_works(monkeypatch: pytest.MonkeyP
     assert document_apart(b"again", "a.txt", LIMITS).text == "again"
 
 
+@LINUX
+def test_a_reader_takes_what_it_has_started_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    converting = "import subprocess as s; p = s.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
+    monkeypatch.setattr(reader, "_START", converting)
+    started = reader._Reader()
+    assert started.process.stdout is not None
+    state = Path(f"/proc/{int(started.process.stdout.readline())}/stat")
+    started.end()
+    while state.exists() and state.read_text().split()[2] != "Z":
+        os.sched_yield()
+
+
 def test_a_child_that_died_while_idle_is_replaced() -> None:
     document_apart(b"words", "a.txt", LIMITS)
     reader._idle[-1].process.kill()
     reader._idle[-1].process.wait()
     assert document_apart(b"again", "a.txt", LIMITS).text == "again"
-
-
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold a limit of memory")
 
 
 @LINUX

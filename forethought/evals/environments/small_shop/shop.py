@@ -18,9 +18,9 @@ from urllib.parse import parse_qsl, urlencode
 
 import httpx
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from rank_bm25 import BM25Okapi
 
 from forethought.evals.environments.small_shop.goods import Errand, Offer, catalogue, reward
+from forethought.lessons.ranking import bm25_plus
 
 INSIDE = "http://small-shop.invalid"
 """The address of the shop within the process: no name server knows it."""
@@ -50,9 +50,8 @@ def serve(request: httpx.Request) -> httpx.Response:
 
 def search(query: str) -> list[Offer]:
     """The best matches, best first; those without a common word are left out."""
-    offers, index = _index()
-    tokens = _tokens(query)
-    scores = index.get_scores(tokens) if tokens else []
+    offers, documents = _index()
+    scores = bm25_plus(_tokens(query), documents)
     ranked = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
     return [offers[at] for at in ranked[:MOST_RESULTS] if scores[at] > 0]
 
@@ -97,9 +96,9 @@ def _rendered(name: str, errand: Errand, **values: Any) -> str:
 
 
 @cache
-def _index() -> tuple[list[Offer], BM25Okapi]:
+def _index() -> tuple[list[Offer], list[list[str]]]:
     offers = list(catalogue()[0].values())
-    return offers, BM25Okapi([_tokens(" ".join((offer.name, *offer.attributes))) for offer in offers])
+    return offers, [_tokens(" ".join((offer.name, *offer.attributes))) for offer in offers]
 
 
 def _tokens(text: str) -> list[str]:

@@ -1,0 +1,74 @@
+"""mcp: what other agents and editors may ask of Forethought, over stdin and stdout or HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+from forethought.app.command_flags import ModelOptions, flag
+from forethought.app.errors import ANSWERED, CliError, echo
+from forethought.app.options import context_of, settings_from
+from forethought.app.text import one_line
+from forethought.state.context import Context
+
+if TYPE_CHECKING:
+    from mcp.server.fastmcp import FastMCP
+
+_CLOSE_S = 3
+"""Longest wait for what is under way when the server ends."""
+
+
+class McpOptions(ModelOptions):
+    """The flags of `mcp`."""
+
+    offers = "tools"
+
+    http: str | None = flag(
+        help="Listen on this port of this machine instead of stdin.", metavar="[HOST:]PORT"
+    )
+
+
+def mcp(options: McpOptions) -> int:
+    """Offer plan reviews, debugging, tasks and lessons to MCP clients."""
+    try:
+        from forethought.app.mcp_server import build_server
+    except ImportError as error:
+        raise CliError("it needs the extra mcp: pip install 'forethought[mcp]'") from error
+    context_of(Context, options, settings_from(options))  # what is wrong with the flags is told now
+    if options.http is None:
+        if sys.stdin.isatty():
+            echo("waiting for an MCP client on stdin; --http PORT listens for clients instead")
+        build_server(options, stdio=True).run()
+        return ANSWERED
+    with listening_socket(options.http) as listening:
+        echo(f"listening on http://127.0.0.1:{listening.getsockname()[1]}/mcp")
+        asyncio.run(serve(build_server(options), listening))
+    return ANSWERED
+
+
+def listening_socket(place: str) -> socket.socket:
+    """A socket that listens on [HOST:]PORT of this machine. Raises CliError."""
+    host, _, port = place.rpartition(":")
+    if not (port.isascii() and port.isdecimal() and int(port) < 65536):
+        raise CliError(f"--http {one_line(place, 60)}: write [HOST:]PORT, as in --http 8765")
+    if host not in ("", "localhost", "127.0.0.1"):
+        raise CliError(
+            f"--http {one_line(place, 60)}: clients need no token, so it listens on localhost only; put a "
+            "proxy that asks for one before it"
+        )
+    try:
+        return socket.create_server(("127.0.0.1", int(port)))
+    except OSError as error:
+        raise CliError(f"--http {place}: {error.strerror}; choose another port") from error
+
+
+async def serve(server: FastMCP, listening: socket.socket) -> None:
+    """Answer at /mcp until SIGINT or SIGTERM."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        server.streamable_http_app(), log_level="warning", timeout_graceful_shutdown=_CLOSE_S
+    )
+    await uvicorn.Server(config).serve(sockets=[listening])

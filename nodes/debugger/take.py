@@ -105,7 +105,7 @@ def _refusal(
         return ""
     what = "a re-run" if context.rerun != "off" else "counterfactual mode"
     if services.rollouts is None:
-        return f"{what} needs a place to run in: a thread of the agent's, or an environment (--environment)"
+        return f"{what} needs a place to run in: debug a thread, or name the --environment of a recorded run"
     try:
         services.rollouts(trajectory, thread, context)
     except RolloutError as error:
@@ -115,7 +115,7 @@ def _refusal(
         return "counterfactual mode judges too many runs for a person: choose another judge"
     if not is_person and services.evaluator(context, accepted) is None:
         return (
-            f"{what} needs somebody to say whether it succeeded: give the expected answer "
-            "(--expect), or choose another judge (--judge)"
+            f"{what} needs somebody to say whether it succeeded: give the expected answer (expect), or "
+            "choose another judge"
         )
     return ""

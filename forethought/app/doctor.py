@@ -70,7 +70,7 @@ def doctor(options: DoctorOptions) -> int:
     console = make_console()
     for check in checks:
         mark, style = ("ok", "green") if check.ok else ("--", "red" if check.core else "yellow")
-        line = Text(f"{mark}  ", style=style).append(f"{check.name:<30}", style="default")
+        line = Text(f"{mark}  ", style=style).append(f"{check.name:<32}", style="default")
         console.print(line.append(one_line(check.detail, 300), style="dim" if check.ok else "default"))
     broken = ", ".join(check.name for check in checks if check.core and not check.ok)
     console.print(f"no run can start yet: {broken}" if broken else "what every run needs is there")

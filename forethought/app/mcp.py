@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 from typing import TYPE_CHECKING
 
 from forethought.app.command_flags import ModelOptions, flag
 from forethought.app.errors import ANSWERED, CliError, echo
+from forethought.app.options import context_of, settings_from
 from forethought.app.text import one_line
+from forethought.state.context import Context
 
 if TYPE_CHECKING:
     from mcp.server.fastmcp import FastMCP
 
-_OWN = {"": "127.0.0.1", "localhost": "127.0.0.1", "127.0.0.1": "127.0.0.1", "::1": "::1", "[::1]": "::1"}
-"""The names of this machine, and their addresses."""
+_CLOSE_S = 3
+"""Longest wait for what is under way when the server ends."""
 
 
 class McpOptions(ModelOptions):
@@ -33,12 +36,14 @@ def mcp(options: McpOptions) -> int:
         from forethought.app.mcp_server import build_server
     except ImportError as error:
         raise CliError("it needs the extra mcp: pip install 'forethought[mcp]'") from error
+    context_of(Context, options, settings_from(options))  # what is wrong with the flags is told now
     if options.http is None:
+        if sys.stdin.isatty():
+            echo("waiting for an MCP client on stdin; --http PORT listens for clients instead")
         build_server(options, stdio=True).run()
         return ANSWERED
     with listening_socket(options.http) as listening:
-        host, port = listening.getsockname()[:2]
-        echo(f"listening on http://{f'[{host}]' if ':' in host else host}:{port}/mcp")
+        echo(f"listening on http://127.0.0.1:{listening.getsockname()[1]}/mcp")
         asyncio.run(serve(build_server(options), listening))
     return ANSWERED
 
@@ -48,14 +53,13 @@ def listening_socket(place: str) -> socket.socket:
     host, _, port = place.rpartition(":")
     if not (port.isascii() and port.isdecimal() and int(port) < 65536):
         raise CliError(f"--http {one_line(place, 60)}: write [HOST:]PORT, as in --http 8765")
-    if host not in _OWN:
+    if host not in ("", "localhost", "127.0.0.1"):
         raise CliError(
             f"--http {one_line(place, 60)}: clients need no token, so it listens on localhost only; put a "
             "proxy that asks for one before it"
         )
-    family = socket.AF_INET6 if ":" in _OWN[host] else socket.AF_INET
     try:
-        return socket.create_server((_OWN[host], int(port)), family=family)
+        return socket.create_server(("127.0.0.1", int(port)))
     except OSError as error:
         raise CliError(f"--http {place}: {error.strerror}; choose another port") from error
 
@@ -64,5 +68,7 @@ async def serve(server: FastMCP, listening: socket.socket) -> None:
     """Answer at /mcp until SIGINT or SIGTERM."""
     import uvicorn
 
-    config = uvicorn.Config(server.streamable_http_app(), log_level="warning")
+    config = uvicorn.Config(
+        server.streamable_http_app(), log_level="warning", timeout_graceful_shutdown=_CLOSE_S
+    )
     await uvicorn.Server(config).serve(sockets=[listening])

@@ -7,7 +7,9 @@ operator's folder. What a task waits for is returned as questions, with the thre
 from __future__ import annotations
 
 import asyncio
+import inspect
 import sys
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, redirect_stdout
 from dataclasses import asdict
@@ -15,8 +17,10 @@ from typing import Annotated, Any
 
 from mcp.server.fastmcp import Context, FastMCP
 from mcp.server.fastmcp.exceptions import ToolError
+from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
+import forethought
 from forethought.app.command_flags import Flags
 from forethought.app.display import StreamDisplay, make_console
 from forethought.app.errors import CliError, echo_error, explain, input_errors
@@ -27,15 +31,15 @@ from forethought.app.report import report, unfinished
 from forethought.app.run import ResumeOptions, go_on_where_it_was
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
-from forethought.integrations.debugging import debug, the_run
-from forethought.integrations.review import review_plan
 from forethought.lessons.record import now_utc
 from forethought.redaction import redactor
 from forethought.text import sanitize_text
 from forethought.tools.files import named_file
-from forethought.trajectories.read import all_from_json, read_trajectories
+from forethought.trajectories.read import all_from_json, read_trajectories, the_run
 
 Json = dict[str, Any]
+BEAT_S = 10.0
+"""Seconds between two words to a client that waits."""
 _RESULT = ("thread_id", "status", "answer", "sources", "evaluation", "stopped", "error", "usage")
 _INSTRUCTIONS = (
     "Forethought criticises plans before they are carried out, finds the step that made an agent's run fail, "
@@ -59,7 +63,8 @@ def build_server(flags: Flags, *, stdio: bool = False) -> FastMCP[None]:
     )
     offered = Offered(flags)
     for tool in (offered.review_plan, offered.debug_trajectory, offered.run_task, offered.lessons):
-        server.add_tool(tool)
+        hints = ToolAnnotations(readOnlyHint=tool != offered.run_task)
+        server.add_tool(tool, description=inspect.getdoc(tool), annotations=hints)
     return server
 
 
@@ -72,10 +77,13 @@ class _Server(FastMCP[None]):
         )
         if known is not None and (wrong := sorted(arguments.keys() - known.keys())):
             raise ToolError(f"{name} has no argument {wrong[0]}; it has {', '.join(known)}")
+        beating = asyncio.create_task(_beat(self.get_context()))
         try:
             return await super().call_tool(name, arguments)
         except ToolError as error:
             raise ToolError(_line(error.__cause__ or error)) from error
+        finally:
+            beating.cancel()
 
 
 def _line(error: BaseException) -> str:
@@ -120,12 +128,14 @@ class Offered:
             list[PlannersTool], Field(description="The tools of whoever carries the plan out.")
         ] = [],  # noqa: B006
     ) -> Json:
-        """Hold a plan against twelve kinds of planning error before it is carried out. Returns the errors
+        """Hold a plan against the known kinds of planning error before it is carried out. Returns the errors
         found, each with its evidence and risk, and the plan to carry out: revised where there is one."""
         switches = dict(parse_set(item) for item in self.flags.sets or ())
         described = [tool.model_dump() for tool in tools]
         settings = settings_from(self.flags)
-        seen = await review_plan(task, plan, described, model=self.flags.model, settings=settings, **switches)
+        seen = await forethought.review_plan(
+            task, plan, described, model=self.flags.model, settings=settings, **switches
+        )
         return asdict(seen)
 
     async def debug_trajectory(
@@ -150,7 +160,7 @@ class Offered:
         else:
             runs = await asyncio.to_thread(all_from_json, trajectory)
         run = the_run(runs, pick)
-        return asdict(await debug(run, expect=expect, model=self.flags.model, settings=settings))
+        return asdict(await forethought.debug(run, expect=expect, model=self.flags.model, settings=settings))
 
     async def run_task(
         self,
@@ -237,13 +247,16 @@ class _Progress(StreamDisplay):
 
     def busy(self, text: str, below: Any = "") -> None:
         """See StreamDisplay."""
-        telling = self._ctx.report_progress(len(self._told) + 1, message=text)
+        telling = self._ctx.report_progress(time.monotonic(), message=text)
         self._told.append(asyncio.create_task(telling))
-
-    def line(self, text: str, style: str = "") -> None:
-        """See StreamDisplay."""
-        self.busy(text)
 
     async def sent(self) -> None:
         """Wait until all of it is told."""
         await asyncio.gather(*self._told)
+
+
+async def _beat(ctx: Context[Any, Any, Any]) -> None:
+    """Tell the client from time to time that its call goes on: many wait a minute for a word, and no more."""
+    while True:
+        await asyncio.sleep(BEAT_S)
+        await ctx.report_progress(time.monotonic())

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -20,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.types import TextContent
 
+from forethought.app import mcp_server
 from forethought.app.mcp import McpOptions, listening_socket, serve
 from forethought.app.mcp_server import build_server
 from forethought.lessons.book import LessonBook, namespace_of
@@ -63,18 +65,27 @@ async def over_stdio() -> AsyncIterator[ClientSession]:
 
 
 @asynccontextmanager
-async def over_http() -> AsyncIterator[ClientSession]:
-    """A client of a server at an address of this machine."""
+async def listening_server() -> AsyncIterator[str]:
+    """The address of a server on this machine."""
     listening = listening_socket("localhost:0")
     serving = asyncio.create_task(serve(build_server(McpOptions()), listening))
-    address = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
     try:
-        async with streamable_http_client(address) as streams, ClientSession(*streams[:2]) as session:
-            await session.initialize()
-            yield session
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
     finally:
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
+
+
+@asynccontextmanager
+async def over_http() -> AsyncIterator[ClientSession]:
+    """A client of a server at an address of this machine."""
+    async with (
+        listening_server() as address,
+        streamable_http_client(address) as streams,
+        ClientSession(*streams[:2]) as session,
+    ):
+        await session.initialize()
+        yield session
 
 
 def in_memory() -> AbstractAsyncContextManager[ClientSession]:
@@ -149,6 +160,23 @@ async def test_a_task_is_told_as_it_goes_on_and_reads_files(scripted: Serve, fol
     assert "near.txt" in server.requests[0].text
     assert "sent.txt" in server.requests[0].text
     assert any("python" in line for line in told)
+
+
+async def test_a_client_that_waits_hears_that_its_call_goes_on(
+    served: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_server, "BEAT_S", 0.001)
+    served(Reader())
+    told: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append(progress)
+
+    async with in_memory() as session:
+        arguments = {"trajectory": trajectory(3).model_dump()}
+        await session.call_tool("debug_trajectory", arguments, progress_callback=hear)
+    assert len(told) > 1
+    assert told == sorted(told)
 
 
 async def test_a_question_is_returned_and_answered(scripted: Serve) -> None:
@@ -226,11 +254,19 @@ async def test_a_model_that_fails_leaves_the_thread_to_go_on_with(scripted: Serv
         assert (await said(session, "run_task", thread_id=failed["thread_id"]))["answer"] == "42"
 
 
+@pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
+async def test_another_sites_page_is_refused(headers: dict[str, str]) -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    accept = {"Accept": "application/json, text/event-stream"}
+    async with listening_server() as address, httpx.AsyncClient(trust_env=False) as client:
+        answer = await client.post(address, json=ping, headers={**accept, **headers})
+    assert answer.status_code in (403, 421)
+
+
 def test_it_listens_on_this_machine_only(cli: Cli) -> None:
-    with listening_socket("[::1]:0"):
-        pass
     with listening_socket("0") as taken:
         port = taken.getsockname()[1]
         assert "choose another port" in cli("mcp", "--http", str(port)).err
     assert "clients need no token" in cli("mcp", "--http", "0.0.0.0:8765").err
+    assert "--model" in cli("mcp", "--model", "no provider").err
     assert "write [HOST:]PORT" in cli("mcp", "--http", "here").err

@@ -155,7 +155,8 @@ def drive_turn(
     runner: Runner, thread: Thread, options: ModelOptions, graph_input: Any, ask: Ask | None = None
 ) -> tuple[int, Json]:
     """Run the thread until it ends or waits, and print what came of it: the exit code and the result."""
-    ending = runner.drive(thread, graph_input, RunDisplay(runner.console), ask or questions.ask)
+    display = RunDisplay(runner.console, thread.context.approve_plan)
+    ending = runner.drive(thread, graph_input, display, ask or questions.ask)
     line = explain(ending.error).line if ending.error else None
     result: Json = {"thread_id": thread.id, "status": "failed", "error": line}
     try:

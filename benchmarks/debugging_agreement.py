@@ -22,7 +22,6 @@ from forethought.nodes.debugger.search import wilson
 from forethought.prompts.debug_replies import MOST_SUSPECTS
 
 RECORDS = [LABELS.with_name(f"debugging-{method}.json") for method in ("agentdebug", "triage")]
-MEASURES = ("step", "step and module", "step, module and type")
 Json = Mapping[str, Any]
 Place = tuple[Any, ...]
 """Step, module and type of an error, in this order; () where none was found."""
@@ -33,15 +32,16 @@ def place(error: Json | None) -> Place:
     return (error["critical_step"], error["critical_module"], error["error_type"]) if error else ()
 
 
-def agreement(title: str, pairs: Iterable[tuple[Place, Sequence[Place]]]) -> list[str]:
-    """Rows of a table, one a measure: how often what was found is among what is accepted."""
+def agreement(title: str, pairs: Iterable[tuple[Place, Sequence[Place]]], measures: int = 3) -> str:
+    """A row of a table: how often what was found is among what is accepted, by step, then with module and
+    then with type. `measures` says how many of these are had."""
     compared = [(found, accepted) for found, accepted in pairs if any(accepted)]
-    rows = []
-    for parts, measure in enumerate(MEASURES, 1):
+    cells = [title, str(len(compared))]
+    for parts in range(1, measures + 1):
         agree = sum(found[:parts] in [one[:parts] for one in accepted if one] for found, accepted in compared)
         low, high = wilson(agree, len(compared))
-        rows.append(f"| {title} | {measure} | {agree} of {len(compared)} | {low:.2f} to {high:.2f} |")
-    return rows
+        cells.append(f"{agree} ({low:.2f} to {high:.2f})")
+    return f"| {' | '.join(cells)} |" + " |" * (3 - measures)
 
 
 def cost(title: str, runs: Iterable[Json]) -> str:
@@ -64,18 +64,18 @@ def main() -> None:
         known = {id: [place(error) for error in accepted[:most]] for id, accepted in errors.items()}
         for name, runs in by_method.items():
             pairs = ((place(run["critical"]), known[id]) for id, run in runs.items())
-            rows += agreement(f"{name}, {title}", pairs)
+            rows.append(agreement(f"{name}, {title}", pairs))
         last = (((run["steps"],), known[id]) for id, run in runs.items())
-        rows += agreement(f"last step, {title}", last)[:1]
+        rows.append(agreement(f"last step, {title}", last, 1))
     for (name, runs), (other, others) in combinations(by_method.items(), 2):
         for title, is_short in (("shorter", True), ("longer", False)):
             ids = [id for id, run in runs.items() if (run["steps"] <= MOST_SUSPECTS) is is_short]
             pairs = ((place(runs[id]["critical"]), [place(others[id]["critical"])]) for id in ids)
-            rows += agreement(f"{name} and {other}, {title}", pairs)
+            rows.append(agreement(f"{name} and {other}, {title}", pairs))
     for name, runs in by_method.items():
         costs += [cost(name, runs.values())]
         costs += [cost(f"{name}, longer", (r for r in runs.values() if r["steps"] > MOST_SUSPECTS))]
-    print("| compared | agreement in | runs | 95 % interval |\n|---|---|---|---|")
+    print("| compared | runs | step | and module | and type |\n|---|---|---|---|---|")
     print("\n".join((*rows, "", *costs)))
 
 

@@ -169,7 +169,8 @@ class RunDisplay(StreamDisplay):
         who = one_line(event.get("subtask") or event.get("role") or "", 30)
         match event.get("event"):
             case "thinking":
-                self._busy[who] = f"{one_line(event.get('role'), 20)} is thinking about {who}"
+                role = one_line(event.get("role"), 20)
+                self._busy[who] = f"{role} is thinking" + (f" about {who}" if event.get("subtask") else "")
             case "acting":
                 self._busy[who] = f"{who}: {view.call(event.get('tool'), event.get('arguments'), 60)}"
             case "waiting" | "fallback":

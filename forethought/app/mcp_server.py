@@ -7,6 +7,7 @@ operator's folder. What a task waits for is returned as questions, with the thre
 from __future__ import annotations
 
 import asyncio
+import inspect
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from mcp.server.fastmcp.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
+import forethought
 from forethought.app.command_flags import Flags
 from forethought.app.display import StreamDisplay, make_console
 from forethought.app.errors import CliError, echo_error, explain, input_errors
@@ -29,13 +31,11 @@ from forethought.app.report import report, unfinished
 from forethought.app.run import ResumeOptions, go_on_where_it_was
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
-from forethought.integrations.debugging import debug, the_run
-from forethought.integrations.review import review_plan
 from forethought.lessons.record import now_utc
 from forethought.redaction import redactor
 from forethought.text import sanitize_text
 from forethought.tools.files import named_file
-from forethought.trajectories.read import all_from_json, read_trajectories
+from forethought.trajectories.read import all_from_json, read_trajectories, the_run
 
 Json = dict[str, Any]
 BEAT_S = 10.0
@@ -62,9 +62,9 @@ def build_server(flags: Flags, *, stdio: bool = False) -> FastMCP[None]:
         "forethought", _INSTRUCTIONS, lifespan=own_stdout if stdio else None, log_level="WARNING"
     )
     offered = Offered(flags)
-    for tool in (offered.review_plan, offered.debug_trajectory, offered.lessons):
-        server.add_tool(tool, annotations=ToolAnnotations(readOnlyHint=True))
-    server.add_tool(offered.run_task, annotations=ToolAnnotations(destructiveHint=True, openWorldHint=True))
+    for tool in (offered.review_plan, offered.debug_trajectory, offered.run_task, offered.lessons):
+        hints = ToolAnnotations(readOnlyHint=tool != offered.run_task)
+        server.add_tool(tool, description=inspect.getdoc(tool), annotations=hints)
     return server
 
 
@@ -128,12 +128,14 @@ class Offered:
             list[PlannersTool], Field(description="The tools of whoever carries the plan out.")
         ] = [],  # noqa: B006
     ) -> Json:
-        """Hold a plan against twelve kinds of planning error before it is carried out. Returns the errors
+        """Hold a plan against the known kinds of planning error before it is carried out. Returns the errors
         found, each with its evidence and risk, and the plan to carry out: revised where there is one."""
         switches = dict(parse_set(item) for item in self.flags.sets or ())
         described = [tool.model_dump() for tool in tools]
         settings = settings_from(self.flags)
-        seen = await review_plan(task, plan, described, model=self.flags.model, settings=settings, **switches)
+        seen = await forethought.review_plan(
+            task, plan, described, model=self.flags.model, settings=settings, **switches
+        )
         return asdict(seen)
 
     async def debug_trajectory(
@@ -158,7 +160,7 @@ class Offered:
         else:
             runs = await asyncio.to_thread(all_from_json, trajectory)
         run = the_run(runs, pick)
-        return asdict(await debug(run, expect=expect, model=self.flags.model, settings=settings))
+        return asdict(await forethought.debug(run, expect=expect, model=self.flags.model, settings=settings))
 
     async def run_task(
         self,

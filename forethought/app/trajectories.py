@@ -41,9 +41,9 @@ class SchemaOptions(CommandOptions):
 
 def check(options: CheckOptions) -> int:
     """Read recorded runs and say what of them was understood."""
-    reports = [report for _, report in _read(options.paths)]
-    lines = [line for report in reports for line in _lines(report)]
-    options.print_result(reports, lines)
+    read = list(_read(options.paths))
+    reports = [report for _, report in read]
+    options.print_result(reports, _all_lines(read))
     return _ending(reports)
 
 
@@ -61,8 +61,8 @@ def convert(options: ConvertOptions) -> int:
         except OSError as error:
             raise CliError(f"{options.out} cannot be written: {error.strerror}") from error
     result = {"out": str(options.out) if runs else "", "runs": len(runs), "files": reports}
-    lines = [line for report in reports for line in _lines(report)]
-    options.print_result(result, [*lines, f"{len(runs)} runs written to {options.out}"] if runs else lines)
+    written = [f"{_count(result, 'runs')} written to {options.out}"] if runs else []
+    options.print_result(result, [*_all_lines(read), *written])
     return _ending(reports)
 
 
@@ -98,7 +98,7 @@ def _read(paths: Sequence[Path]) -> Iterator[tuple[list[Loaded], Json]]:
                 yield runs, _report(file, runs)
 
 
-def _report(file: Path, runs: Sequence[Loaded]) -> Json:
+def _report(file: Path | str, runs: Sequence[Loaded]) -> Json:
     trajectories = [run.trajectory for run in runs]
     by_task: dict[str, set[str]] = {}
     for run in runs:
@@ -118,6 +118,16 @@ def _report(file: Path, runs: Sequence[Loaded]) -> Json:
         },
         "notes": dict(Counter(note for each in trajectories for note in each.notes)),
     }
+
+
+def _all_lines(read: Sequence[tuple[Sequence[Loaded], Json]]) -> list[str]:
+    """The reports for a person; of several files last what is in all of them, each run once."""
+    from forethought.trajectories.read import distinct
+
+    lines = [line for _, report in read for line in _lines(report)]
+    if sum(bool(runs) for runs, _ in read) > 1:
+        lines += _lines(_report("in all", list(distinct(run for runs, _ in read for run in runs))))[:2]
+    return lines
 
 
 def _lines(report: Json) -> list[str]:

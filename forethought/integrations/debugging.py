@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,7 @@ from forethought.models.types import Usage
 from forethought.settings import Settings
 from forethought.state.context import bounded, models_of
 from forethought.state.debugger import Critical, DebuggerContext, DebugStatus, Label
-from forethought.text import one_line
-from forethought.trajectories.read import all_from_json, read_trajectories
-from forethought.trajectories.types import Loaded
-
-_NAMED = 10
-"""Most ids that are listed to choose from."""
+from forethought.trajectories.read import all_from_json, read_trajectories, the_run
 
 
 @dataclass(frozen=True)
@@ -84,13 +78,3 @@ async def debug(
     usage = total(*found.get("usage", {}).values())
     critical, problem = found.get("critical") or None, found.get("problem", "")
     return Debugged(found["status"], critical, found.get("labels", {}), found["notes"], usage, problem)
-
-
-def the_run(runs: Sequence[Loaded], pick: str) -> Loaded:
-    """The only one of `runs`, or the one with the id `pick`. Raises ValueError where that is none or many."""
-    fitting = [run for run in runs if pick in ("", run.trajectory.id)]
-    if len(fitting) == 1:
-        return fitting[0]
-    ids = ", ".join(one_line(run.trajectory.id, 60) for run in runs[:_NAMED])
-    what = f"none is called {one_line(pick, 60)}" if pick else f"there are {len(runs)} runs"
-    raise ValueError(f"{what}: pick one by its id: {ids}{', ...' if len(runs) > _NAMED else ''}")

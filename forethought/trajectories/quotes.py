@@ -56,7 +56,7 @@ def misquoted(quote: str, texts: Mapping[int, str], number: int, run: str = "") 
 def _end_of(part: str, haystack: str, start: int, *, whole: bool) -> int:
     """Where the first `part` at or after `start` ends, or -1."""
     if whole:
-        match = re.compile(rf"(?<!\w){re.escape(part)}(?!\w)").search(haystack, start)
+        match = re.compile(rf"(?:\b|(?=\W)){re.escape(part)}(?:\b|(?<=\W))").search(haystack, start)
         return match.end() if match else -1
     at = haystack.find(part, start)
     return at if at < 0 else at + len(part)

@@ -24,6 +24,8 @@ JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".traj")
 SUFFIXES = (*JSON_SUFFIXES, ".eval", ".txt", ".log")
 _NAMED = 5
 """Files that a warning names."""
+_LISTED = 10
+"""Runs that are named to choose from."""
 _KEYS = 12
 """Keys of an unknown object that its refusal names."""
 FORMATS: tuple[Format | Layout, ...] = (
@@ -106,10 +108,7 @@ def from_json(value: object, name: str = "trajectory") -> Loaded:
 
     Raises ValueError, in one line that says what to do.
     """
-    trajectories = all_from_json(value, name)
-    if len(trajectories) != 1:
-        raise ValueError(f"there are {len(trajectories)} trajectories here; give one at a time")
-    return trajectories[0]
+    return the_run(all_from_json(value, name))
 
 
 def all_from_json(value: object, name: str = "trajectory") -> list[Loaded]:
@@ -202,3 +201,13 @@ def distinct(trajectories: Iterable[Loaded]) -> Iterator[Loaded]:
             renamed = trajectory.model_copy(update={"id": f"{trajectory.id}~{len(same)}"})
             loaded = loaded.model_copy(update={"trajectory": renamed})
         yield loaded
+
+
+def the_run(runs: Sequence[Loaded], pick: str = "") -> Loaded:
+    """The only one of `runs`, or the one with the id `pick`. Raises ValueError where that is none or many."""
+    fitting = [run for run in runs if pick in ("", run.trajectory.id)]
+    if len(fitting) == 1:
+        return fitting[0]
+    ids = ", ".join(one_line(run.trajectory.id, 60) for run in runs[:_LISTED])
+    what = f"none is called {one_line(pick, 60)}" if pick else f"there are {len(runs)} runs"
+    raise ValueError(f"{what}: choose one: {ids}{', ...' if len(runs) > _LISTED else ''}")

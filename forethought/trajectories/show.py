@@ -42,11 +42,20 @@ def window_of(trajectory: Trajectory, number: int, size: int) -> tuple[Trajector
 
 
 def condensed_text(
-    steps: Sequence[TrajectoryStep], whole: Iterable[TrajectoryStep], limit: int = MAX_OBSERVATION
+    steps: Sequence[TrajectoryStep],
+    whole: Iterable[TrajectoryStep],
+    most: int = MAX_OBSERVATION,
+    room: int = PROMPT_CHARS,
 ) -> str:
     """All steps, those of `whole` module by module and the others in a line each, which it says first.
-    `limit` (characters) bounds each observation."""
+
+    `most` (characters) bounds each observation, and is lowered until the steps of `whole` fit into `room`
+    (characters); what is longer even so is cut.
+    """
     chosen = {step.number for step in whole}
+    limit = most
+    while limit > _LEAST and _size((step for step in steps if step.number in chosen), limit) > room:
+        limit = max(limit // 2, _LEAST)
     blocks = []
     for is_whole, group in groupby(steps, lambda step: step.number in chosen):
         shown = [step_text(step, limit) if is_whole else head(step) for step in group]
@@ -54,7 +63,11 @@ def condensed_text(
     if len(chosen) < len(steps):
         note = f"Of the {len(steps)} steps {len(chosen)} are shown whole and the rest in one line each"
         blocks.insert(0, f"{note}, cut where it says so.")
-    return "\n\n".join(blocks)
+    return cut("\n\n".join(blocks), room)
+
+
+def _size(steps: Iterable[TrajectoryStep], limit: int) -> int:
+    return sum(len(step_text(step, limit)) + 2 for step in steps)
 
 
 def step_text(step: TrajectoryStep, max_observation: int = MAX_OBSERVATION) -> str:
@@ -139,9 +152,8 @@ def task_text(task: str) -> str:
 
 
 def all_text(step: TrajectoryStep) -> str:
-    """All text of a step, which a quotation of it may be from."""
-    parts = (step.given, step.memory, step.reflection, step.planning, step.action, step.observation)
-    return "\n".join(part for part in parts if part)
+    """All that stands in a step, whole, under the names that a prompt shows it with: what is quoted."""
+    return "\n".join(f"{name}: {text}" for name, text in step.texts().items())
 
 
 def whole_text(trajectory: Trajectory) -> str:
@@ -151,26 +163,17 @@ def whole_text(trajectory: Trajectory) -> str:
 
 def run_texts(runs: Sequence[LabelledRun], most: int) -> list[dict[str, str]]:
     """The runs for a prompt, each {label, outcome, ended, text}; `most` bounds (characters) each
-    observation, and is lowered until all runs fit."""
-    limit = part_limit([step for *_, trajectory in runs for step in trajectory.steps], most)
+    observation, and is lowered where a run is longer than its share of the prompt."""
     share = PROMPT_CHARS // max(len(runs), 1)
     return [
         {
             "label": label,
             "outcome": "failed" if outcome == "failure" else "succeeded",
             "ended": _ending(trajectory),
-            "text": _run_text(trajectory, limit, share),
+            "text": _run_text(trajectory, most, share),
         }
         for label, outcome, trajectory in runs
     ]
-
-
-def part_limit(steps: Sequence[TrajectoryStep], most: int) -> int:
-    """How many characters of each observation, `most` at most, let all `steps` fit into one prompt."""
-    limit = most
-    while limit > _LEAST and sum(len(step_text(step, limit)) + 2 for step in steps) > PROMPT_CHARS:
-        limit = max(limit // 2, _LEAST)
-    return limit
 
 
 def _ending(trajectory: Trajectory) -> str:
@@ -179,11 +182,12 @@ def _ending(trajectory: Trajectory) -> str:
     return "with an answer" if trajectory.answer.strip() else "without an answer"
 
 
-def _run_text(trajectory: Trajectory, limit: int, share: int) -> str:
-    """The run whole where its share allows it, else its ends whole and the steps between in a line each."""
+def _run_text(trajectory: Trajectory, most: int, room: int) -> str:
+    """The run whole where shorter observations make it fit, else its ends whole and the other steps in a
+    line each."""
     steps = trajectory.steps
     if not steps:
-        return f"(no steps are recorded) answer: {cut(trajectory.answer, limit) or '(none)'}"
-    if sum(len(step_text(step, limit)) + 2 for step in steps) <= share:
-        return condensed_text(steps, steps, limit)
-    return cut(condensed_text(steps, (*steps[:_FIRST_STEPS], *steps[-_LAST_STEPS:]), limit), share)
+        return f"(no steps are recorded) answer: {cut(trajectory.answer, most) or '(none)'}"
+    fits = _size(steps, min(most, _LEAST)) <= room
+    whole = steps if fits else (*steps[:_FIRST_STEPS], *steps[-_LAST_STEPS:])
+    return condensed_text(steps, whole, most, room)

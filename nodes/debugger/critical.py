@@ -26,7 +26,8 @@ from forethought.rollouts.types import RolloutError
 from forethought.state.debugger import LABELLED_METHODS, Critical, DebuggerContext, DebuggerState
 from forethought.text import one_line
 from forethought.trajectories.quotes import misquoted, occurs
-from forethought.trajectories.types import Trajectory, TrajectoryStep
+from forethought.trajectories.show import all_text
+from forethought.trajectories.types import Trajectory
 
 _NO_ERROR_SPELLINGS = {NO_ERROR, "no error", "none", "null"}
 NOT_FIRST = ("memory", "reflection")
@@ -166,7 +167,7 @@ def quote_problem(quote: str, trajectory: Trajectory) -> str | None:
     """Why `quote` is no evidence: it stands nowhere in the run."""
     if not quote.strip():
         return "the evidence is empty: copy the words that show the error"
-    if any(occurs(quote, text) for text in (*map(_text, trajectory.steps), trajectory.task)):
+    if any(occurs(quote, text) for text in (*map(all_text, trajectory.steps), trajectory.task)):
         return None
     return (
         f'the evidence "{one_line(quote, 120)}" does not stand in the run: copy one passage letter '
@@ -205,7 +206,7 @@ def _place_problem(
 def _evidence_problem(reply: CriticalError, trajectory: Trajectory) -> str | None:
     if reply.critical_module == "system":
         return quote_problem(reply.evidence, trajectory)
-    texts = {step.number: _text(step) for step in trajectory.steps}
+    texts = {step.number: all_text(step) for step in trajectory.steps}
     problem = misquoted(reply.evidence, texts, reply.critical_step)
     return f"the evidence {problem}, or name the step in which the error was made" if problem else None
 
@@ -220,8 +221,3 @@ def _cascade_problem(reply: CriticalError, trajectory: Trajectory) -> str | None
         f"{reply.critical_step}: a cause comes before its effects; leave that entry out, or name the earlier "
         "step as critical if it is the cause"
     )
-
-
-def _text(step: TrajectoryStep) -> str:
-    """All that stands in a step, whole, under the names that a prompt shows it with."""
-    return "\n".join(f"{name}: {text}" for name, text in step.texts().items())

@@ -21,7 +21,6 @@ from forethought.trajectories.own import SOURCE as OWN
 from forethought.trajectories.show import (
     condensed_text,
     head,
-    part_limit,
     step_text,
     task_text,
     window_of,
@@ -122,7 +121,7 @@ def run_text(trajectory: Trajectory, context: DebuggerContext, of_interest: Sequ
     """The whole run: all steps whole where they fit the window; of a longer one those of interest and their
     neighbours (else the first and the last ones) whole, and the others in a line each."""
     whole = _choose_steps(trajectory, context.window, of_interest)
-    return condensed_text(trajectory.steps, whole, part_limit(whole, context.max_observation_chars))
+    return condensed_text(trajectory.steps, whole, context.max_observation_chars)
 
 
 def _choose_steps(trajectory: Trajectory, size: int, of_interest: Sequence[int]) -> list[TrajectoryStep]:
@@ -191,7 +190,7 @@ def _about_step(
 ) -> list[Message]:
     """A question about one step, with its window of the run."""
     window = window_of(trajectory, number, context.window)
-    shown = condensed_text(trajectory.steps, window, part_limit(window, context.max_observation_chars))
+    shown = condensed_text(trajectory.steps, window, context.max_observation_chars)
     return _messages(template, trajectory, shown, number=number, **values)
 
 

@@ -87,7 +87,7 @@ async def _judge(
         return by, verdict.usage
     outcome = loaded.reference.outcome
     if outcome == "unknown":
-        reason = "nobody judged it: taken as failed, as what is debugged is"
+        reason = "nobody judged it; what is debugged is taken as failed"
         return {"success": False, "reason": reason, "by": ""}, no_usage()
     reason = f"its source records a {outcome}"
     return {"success": outcome == "success", "reason": reason, "by": "record"}, no_usage()
@@ -105,7 +105,7 @@ def _refusal(
         return ""
     what = "a re-run" if context.rerun != "off" else "counterfactual mode"
     if services.rollouts is None:
-        return f"{what} needs a place to run in: a thread of the agent's, or an environment"
+        return f"{what} needs a place to run in: debug a thread, or name the --environment of a recorded run"
     try:
         services.rollouts(trajectory, thread, context)
     except RolloutError as error:

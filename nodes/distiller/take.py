@@ -56,6 +56,7 @@ async def take(
         "excluded": len(refused),
     }
     counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in seen.items())
+    none_mixed = f"no task has both successful and failed runs ({counts}): collect more, or record outcomes"
     return {
         **empty_channels(DistillerState),
         "tasks": tasks,
@@ -63,7 +64,7 @@ async def take(
         "excluded": [runs[0].trajectory.task for runs in refused],
         "models": {"model": context.model},
         "status": "running" if tasks else "no_mixed",
-        "problem": "" if tasks else f"no task has both successful and failed runs ({counts}): collect more",
+        "problem": "" if tasks else none_mixed,
     }
 
 

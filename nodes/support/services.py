@@ -65,7 +65,10 @@ class Services:
         Raises McpSetupError when a server cannot be used, ValueError when the Context asks for what the
         operator does not allow, and UnknownSetting.
         """
-        asked = Context.model_validate(runtime.context or {})
+        given = (
+            runtime.context
+        )  # of another type where another graph, with a context of its own, runs this one
+        asked = Context.model_validate(given if isinstance(given, Mapping | Context) else {})
         chats = {name: chat for name, chat in self.chats.items() if name not in asked.model_fields_set}
         context = bounded(asked.model_copy(update=chats), self.settings)
         if self.mcp is not None:

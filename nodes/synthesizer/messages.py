@@ -154,5 +154,4 @@ def _around(trajectory: Trajectory, steps: Sequence[int], context: SynthesizerCo
     text = condensed_text(recorded, recorded, limit)
     if len(text) <= WHOLE_CHARS:
         return text
-    whole = [step for step in recorded if steps[0] <= step.number <= steps[-1]]
-    return cut(condensed_text(recorded, whole, limit), PROMPT_CHARS)
+    return condensed_text(recorded, [step for step in recorded if step.number in steps], limit)

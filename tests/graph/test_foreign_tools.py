@@ -14,16 +14,16 @@ from tests.support.agent import Drive, Script
 from tests.support.replies import call, plan, sub
 
 
-async def test_the_runtime_and_the_store_of_the_run_are_injected(drive: Drive) -> None:
+async def test_runtime_store_and_state_of_the_run_are_injected(drive: Drive) -> None:
     seen: dict[str, Any] = {}
 
     @langchain_tool
     async def note(text: str, runtime: ToolRuntime[Any, Any], store: Annotated[Any, InjectedStore()]) -> str:
         """Take a note."""
-        seen.update(context=runtime.context, store=store, state=runtime.state)
+        seen.update(context=runtime.context, store=store)
         runtime.stream_writer({"event": "noted"})
         store.put(("notes",), "1", {"text": text})
-        return runtime.state["messages"]
+        return str(runtime.state["messages"][0].text)
 
     class Reads(BaseTool):
         name: str = "read_note"
@@ -45,9 +45,8 @@ async def test_the_runtime_and_the_store_of_the_run_are_injected(drive: Drive) -
         },
     )
     out = await drive(script, tools=[note, Reads()], store=store, approve_tools="never")
-    assert (out.steps[0]["tool"], out.steps[0]["ok"]) == ("note", False)
-    assert "reads 'messages' of the graph's state, which is not given" in out.steps[0]["observation"]
-    assert (seen["context"].approve_tools, seen["store"], dict(seen["state"])) == ("never", store, {})
+    assert (out.steps[0]["tool"], out.steps[0]["observation"]) == ("note", "the task")
+    assert (seen["context"].approve_tools, seen["store"]) == ("never", store)
     assert store.get(("notes",), "1").value == {"text": "x"}  # type: ignore[union-attr]
     assert out.steps[-1]["observation"] == "read k"
 

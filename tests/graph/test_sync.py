@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
+from langchain_core.tools import tool as langchain_tool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
+from langgraph.prebuilt import ToolRuntime
 from langgraph.types import Command
 
 from forethought import own_loop
@@ -145,6 +148,27 @@ def test_it_is_a_node_of_a_synchronous_graph(build: Build, saver: BaseCheckpoint
     outer.add_edge("agent", END)
     graph = outer.compile(checkpointer=saver)
     assert graph.invoke({"task": "the task"}, at("t"), context=LOW)["answer"] == "the answer"  # type: ignore[call-overload]
+
+
+def test_a_graph_with_a_context_of_its_own_runs_it_with_the_default_one(build: Build) -> None:
+    @dataclass
+    class Tenant:
+        name: str
+
+    seen: list[Any] = []
+
+    def whose(runtime: ToolRuntime[Any, Any]) -> str:
+        """Whose run it is."""
+        seen.append(runtime.context)
+        return runtime.context.name
+
+    outer = StateGraph(Outer, context_schema=Tenant)
+    moves = {"a": [call(tool="whose")]}
+    outer.add_node("agent", build(Script(moves=moves), [langchain_tool(whose)]))
+    outer.add_edge(START, "agent")
+    state = outer.compile().invoke({"task": "the task"}, context=Tenant("Ada"))
+    assert state["answer"] == "the answer"
+    assert seen == [Tenant("Ada")]
 
 
 def test_a_forked_process_starts_a_thread_of_its_own() -> None:

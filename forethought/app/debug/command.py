@@ -62,11 +62,14 @@ def debug(options: DebugOptions) -> int:
     """Find the step that doomed a run and, with --rerun, run it again from there."""
     from forethought.app.debug.session import DebugRequest, open_debugging
     from forethought.app.threads.thread import is_debugging
+    from forethought.trajectories.read import SUFFIXES
 
     named_path = Path(options.thread) if options.thread and Path(options.thread).exists() else None
     thread, path = None if named_path else options.thread, named_path or options.trajectory
     if (options.thread is None) == (options.trajectory is None):
         raise CliError("name what is to be debugged: either a THREAD or a PATH of recorded runs")
+    if thread and (Path(thread).name != thread or Path(thread).suffix in SUFFIXES):
+        raise CliError(f"there is no file or folder {thread}")
     if thread and (options.pick or options.environment):
         raise CliError("--pick and --environment go with recorded runs; a thread is run in its checkpoints")
     if thread and (options.listing or options.failed or options.limit):

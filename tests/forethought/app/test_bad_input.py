@@ -96,6 +96,8 @@ OFFLINE = [
     ("debug --trajectory empty.json", "empty.json: broken JSON"),
     ("debug t1 --rerun=magic", "--rerun"),
     ("debug t1 --pick a", "go with recorded runs"),
+    ("debug logs/run --list", "there is no file or folder logs/run"),
+    ("debug gone.json --pick a", "there is no file or folder gone.json"),
     ("debug t1 --environment a:b", "go with recorded runs"),
     ("distill gone.jsonl", "gone.jsonl: cannot be read"),
     ("distill run.json --exclude gone.txt", "gone.txt: cannot be read"),

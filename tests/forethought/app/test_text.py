@@ -148,6 +148,9 @@ def test_time_calls_tokens_and_money_are_shown_while_it_runs(monkeypatch: pytest
     monkeypatch.setattr(display_module.time, "monotonic", lambda: now[0])
     display = RunDisplay(make_console(io.StringIO()))
     display.meter.since = now[0]
+    display.part({"type": "custom", "data": {"event": "thinking", "role": "planner"}})
+    assert str(display.meter.__rich__()) == "planner is thinking  0s"
+    display.part({"type": "updates", "data": {"planner": {}}})
     display.part({"type": "custom", "data": {"event": "thinking", "role": "tool", "subtask": "add"}})
     now[0] += 12
     assert str(display.meter.__rich__()) == "tool is thinking about add  12s"

@@ -55,6 +55,11 @@ def test_a_short_quotation_must_be_whole_words():
     assert not occurs("look", "an overlooked thing")
 
 
+@pytest.mark.parametrize("action", ["Finish[5]", "submit({})", "f(all)"])
+def test_a_short_action_may_end_in_a_mark(action):
+    assert occurs(action, f"planning: done\naction: {action}\nobservation: ok")
+
+
 def test_a_quotation_of_what_is_escaped_in_the_text():
     said = {"note": 'He wrote: "später", twice\n😀 at noon'}
     assert occurs('He wrote: "später", twice 😀 at noon', json.dumps(said))

@@ -130,7 +130,7 @@ def test_paths_that_lead_nowhere_and_folders_without_trajectories(tmp_path):
         read_trajectories(tmp_path / "none.json")
     with pytest.raises(ValueError, match="no file in this folder ends in"):
         read_trajectories(tmp_path)
-    with pytest.raises(ValueError, match="there are 2 trajectories"):
+    with pytest.raises(ValueError, match="there are 2 runs: choose one: trajectory-1, trajectory-2"):
         from_json([CHAT, CHAT])
 
 

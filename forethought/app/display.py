@@ -192,6 +192,8 @@ class RunDisplay(StreamDisplay):
             self._busy.pop(one_line(step.get("subtask"), 30), None)
         plan = update.get("plan") or {}
         version = plan.get("version", 0)
+        if node == "approve_plan":
+            self._to_approve = {}
         new = {**update, "trajectory": steps, "skipped": []}
         if version == self._version or update.get("decision"):
             new.pop("plan", None)

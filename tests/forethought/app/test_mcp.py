@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -64,18 +65,27 @@ async def over_stdio() -> AsyncIterator[ClientSession]:
 
 
 @asynccontextmanager
-async def over_http() -> AsyncIterator[ClientSession]:
-    """A client of a server at an address of this machine."""
+async def listening_server() -> AsyncIterator[str]:
+    """The address of a server on this machine."""
     listening = listening_socket("localhost:0")
     serving = asyncio.create_task(serve(build_server(McpOptions()), listening))
-    address = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
     try:
-        async with streamable_http_client(address) as streams, ClientSession(*streams[:2]) as session:
-            await session.initialize()
-            yield session
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
     finally:
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)
+
+
+@asynccontextmanager
+async def over_http() -> AsyncIterator[ClientSession]:
+    """A client of a server at an address of this machine."""
+    async with (
+        listening_server() as address,
+        streamable_http_client(address) as streams,
+        ClientSession(*streams[:2]) as session,
+    ):
+        await session.initialize()
+        yield session
 
 
 def in_memory() -> AbstractAsyncContextManager[ClientSession]:
@@ -242,6 +252,15 @@ async def test_a_model_that_fails_leaves_the_thread_to_go_on_with(scripted: Serv
         assert failed["error"]
         script.fault = lambda seen: None
         assert (await said(session, "run_task", thread_id=failed["thread_id"]))["answer"] == "42"
+
+
+@pytest.mark.parametrize("headers", [{"Host": "evil.example"}, {"Origin": "https://evil.example"}])
+async def test_another_sites_page_is_refused(headers: dict[str, str]) -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    accept = {"Accept": "application/json, text/event-stream"}
+    async with listening_server() as address, httpx.AsyncClient(trust_env=False) as client:
+        answer = await client.post(address, json=ping, headers={**accept, **headers})
+    assert answer.status_code in (403, 421)
 
 
 def test_it_listens_on_this_machine_only(cli: Cli) -> None:

@@ -130,7 +130,7 @@ class StreamDisplay(ABC):
 class RunDisplay(StreamDisplay):
     """Prints the updates of the agent's graph, each plan and each step once.
 
-    With `asks_about_plans` the question about a plan shows it, and only plans that came before it are printed.
+    With `asks_about_plans` the question about a plan shows it; only those that it replaced are printed.
     """
 
     def __init__(self, console: Console, asks_about_plans: bool = False) -> None:

@@ -134,7 +134,9 @@ def _problem(reply: Json, question: Mapping[str, Any]) -> str:
         slip = choices and number.isdecimal() and not any(map(str.isdecimal, "".join(map(str, choices))))
         return f"there is no choice {number}: write 1 to {len(choices)}, or words of your own" if slip else ""
     if reply["decision"] == "edit" and not reply["value"]:
-        what = "the arguments as a JSON object" if question["kind"] == "tool" else "the subtasks as a JSON list"
+        what = (
+            "the arguments as a JSON object" if question["kind"] == "tool" else "the subtasks as a JSON list"
+        )
         return f"write {what} after edit:"
     known = ("approve", "reject", "edit", *(["approve all"] if question["kind"] == "tool" else []))
     return "" if reply["decision"] in known else f"write {', '.join(known)}, or yes or no"

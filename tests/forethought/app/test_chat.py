@@ -199,7 +199,10 @@ def test_without_a_terminal_or_a_model_one_line_says_what_to_do(
     assert (said.code, "chat needs a terminal" in said.err) == (2, True)
     assert "--json" not in cli("chat", "--help").out
     listed = cli("--help").out
-    assert ("..." in listed.split("Commands:")[1], listed.index("  chat ") < listed.index("  collect ")) == (False, True)
+    assert ("..." in listed.split("Commands:")[1], listed.index("  chat ") < listed.index("  collect ")) == (
+        False,
+        True,
+    )
 
 
 def test_the_history_is_kept_unless_threads_are_encrypted(

@@ -125,7 +125,11 @@ def test_replies_are_read_from_text_and_json() -> None:
 def test_a_slip_is_asked_for_again_at_once_and_a_number_among_figures_is_an_answer() -> None:
     colours, years = ({**QUESTION, "choices": choices} for choices in (["red", "blue"], ["2024", "2025"]))
     for question, typed, told in (
-        (PLAN, ["sure", "edit: x", " ", "Y"], ["write approve, reject, edit, or yes or no", "as a JSON list"]),
+        (
+            PLAN,
+            ["sure", "edit: x", " ", "Y"],
+            ["write approve, reject, edit, or yes or no", "as a JSON list"],
+        ),
         (TOOL, ["all", "edit: x", "approve all"], ["approve all, or yes or no", "as a JSON object"]),
         (colours, ["3", "green"], ["there is no choice 3: write 1 to 2, or words of your own"]),
         (years, ["2026"], []),

@@ -243,7 +243,7 @@ def test_a_write_waits_with_exit_code_4_and_is_approved_edited_or_rejected(
     assert "Approve this call? note (write)" in asked.err
     done = cli("resume", "t1", "--reply", reply, "--tools", "diary_tools")
     assert (done.code, diary.read_text()) == (0, wrote), done.err
-    assert f"{word} by a person" in done.out
+    assert f"{word} by a person" in " ".join(done.out.split())
 
 
 def shown(cli: Cli, thread: str) -> tuple[str, str, int]:

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.errors import InvalidUpdateError
+from langgraph.errors import EmptyInputError, InvalidUpdateError
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot, StateUpdate
 from langgraph.typing import ContextT, InputT, OutputT, StateT
@@ -25,6 +25,7 @@ from forethought.graph.chat_reply import chat_reply
 from forethought.graph.client_writes import (
     UpdateError,
     check_command,
+    check_context,
     check_run,
     check_update,
 )
@@ -78,11 +79,12 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     def astream(
         self, input: InputT | Command[Any] | None, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncGenerator[Any, None]:
-        """See CompiledStateGraph. Raises UpdateError for an input or a command that may not be given."""
+        """See CompiledStateGraph. Raises UpdateError for what may not be given."""
         if isinstance(input, Command):
             check_command(input.update, input.goto)
         else:
             check_run(input)
+        check_context(kwargs.get("context"), self.context_schema)
         return self._stream(input, config, kwargs)
 
     async def _stream(
@@ -93,8 +95,13 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
             input = chat_reply(input, await self.aget_state(config)) or input
         parts: Any = super().astream(input, config, **kwargs)
         async with aclosing(parts):
-            async for part in parts:
-                yield shown_part(part)
+            try:
+                async for part in parts:
+                    yield shown_part(part)
+            except EmptyInputError as error:
+                raise EmptyInputError(
+                    "the thread has nothing to go on with: give a task or a message"
+                ) from error
 
     async def aget_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
         """See CompiledStateGraph."""

@@ -13,8 +13,11 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from langchain_core.messages import convert_to_messages
 from langgraph.types import Command, Overwrite
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from forethought.settings import reason_of
+from forethought.state.agent import FileRef
+from forethought.state.reducers import CLEAR
 from forethought.text import one_line
 
 DECISIONS = frozenset({"plan", "proposals", "answer", "status"})
@@ -54,6 +57,19 @@ def check_run(given: Any, command: Mapping[str, Any] | None = None) -> None:
     check_command(*((command or {}).get(key) for key in ("update", "goto")))
 
 
+def check_context(context: Any, schema: Any) -> None:
+    """Raises UpdateError for a run's context that its schema does not take: which value, and the limit."""
+    if context is None or isinstance(context, BaseModel):
+        return
+    try:
+        schema.model_validate(context)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, ("context", *first["loc"])))
+        line = f"{place} is {one_line(repr(first['input']), 60)}: {reason_of(first)}"
+        raise UpdateError(one_line(line, 300)) from error
+
+
 def check_command(update: Any, goto: Any) -> None:
     """Raises UpdateError for a command that does more than reply to questions."""
     if update or goto:
@@ -89,7 +105,15 @@ def _form(name: str, hint: Any) -> Callable[[Any], Any]:
         key, value = get_args(hint)
         hint = dict[key, value | None]  # type: ignore[valid-type]
     adapter: TypeAdapter[Any] = TypeAdapter(hint)
-    return functools.partial(adapter.validate_python, strict=True)
+    check = functools.partial(adapter.validate_python, strict=True)
+    return (lambda value: _files(check(value))) if hint == list[FileRef | str] else check
+
+
+def _files(items: list[FileRef | str]) -> None:
+    """The planner stores the files that a run's input brings; an update goes past it."""
+    for item in items:
+        if item != CLEAR and (isinstance(item, str) or not {"name", "hash"} <= item.keys()):
+            raise UpdateError("files: an update takes stored files ({name, hash}); send others with a run")
 
 
 def _messages(value: Any) -> None:

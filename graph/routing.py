@@ -48,7 +48,10 @@ def after_trigger(state: AgentState) -> list[Send] | str:
 
 
 def after_tool_agent(state: AgentState) -> list[Send]:
-    """One executor for each tool agent: a sibling's edge sees its own proposal only."""
+    """One executor for each tool agent: a sibling's edge sees its own proposal only. Raises LookupError where
+    an edit left none."""
+    if not state["proposals"]:
+        raise LookupError("no proposal is left; to have one made anew, edit as replan_trigger")
     return [
         Send("tool_executor", {"subtask": item["subtask"], "n": item["n"]})
         for item in state["proposals"].values()

@@ -8,7 +8,7 @@ re-plans.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -48,11 +48,19 @@ from forethought.nodes.support.prompt_text import (
 from forethought.nodes.support.services import Services, Turn, user_of
 from forethought.nodes.support.sign_verdicts import recorded
 from forethought.nodes.support.situation import memory, situation
-from forethought.nodes.support.task import TaskError, after_begin, begin_task, fail, is_new_task, refuse
+from forethought.nodes.support.task import (
+    TaskError,
+    after_begin,
+    begin_task,
+    fail,
+    is_new_task,
+    refuse,
+    take_in_files,
+)
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
 from forethought.prompts.replies import SignVerdict
-from forethought.state.agent import AgentState, FileRef, Plan, Progress
+from forethought.state.agent import AgentState, Plan, Progress
 from forethought.state.context import Context, UnknownSetting
 from forethought.state.draft import Draft
 from forethought.state.look import Look
@@ -71,6 +79,8 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
         turn = await services.turn(runtime)
         if new_task:
             update, state = await _begin(state, turn)
+        else:
+            update, state = await take_in_files(state, turn.services)
     except (TaskError, UnknownSetting) as error:
         if not new_task:
             raise
@@ -120,7 +130,7 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
     update = await begin_task(state, turn.services, context)
     begun = after_begin(state, update)
     if context.effort != "paper":
-        update["look"] = await _look(begun, update["files"], turn)
+        update["look"] = await _look(begun, turn)
         begun = {**begun, "look": update["look"]}
     if context.lessons or "lessons" in state:
         update["lessons"] = await recall(begun, turn.runtime, context)
@@ -138,9 +148,10 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
     return update, begun
 
 
-async def _look(state: AgentState, files: Sequence[FileRef], turn: Turn) -> Look:
+async def _look(state: AgentState, turn: Turn) -> Look:
     """The first look at the thread's files."""
     services, sizes = turn.services, turn.context.sizes
+    files = [item for item in state["files"] if not isinstance(item, str)]
     return await look_at(files, state["task"], services.store, services.settings, sizes.looked, sizes.part)
 
 

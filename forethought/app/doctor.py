@@ -7,7 +7,7 @@ import difflib
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -70,7 +70,7 @@ def doctor(options: DoctorOptions) -> int:
     console = make_console()
     for check in checks:
         mark, style = ("ok", "green") if check.ok else ("--", "red" if check.core else "yellow")
-        line = Text(f"{mark}  ", style=style).append(f"{check.name:<30}", style="default")
+        line = Text(f"{mark}  ", style=style).append(f"{check.name:<32}", style="default")
         console.print(line.append(one_line(check.detail, 300), style="dim" if check.ok else "default"))
     broken = ", ".join(check.name for check in checks if check.core and not check.ok)
     console.print(f"no run can start yet: {broken}" if broken else "what every run needs is there")
@@ -82,16 +82,12 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     good = (3, 11) <= sys.version_info[:2] < (3, 14)
     needed = "" if good else ": 3.11 to 3.13 is needed"
     yield Check("python", good, platform.python_version() + needed, core=True)
-    try:
-        yield Check("database", True, _database(settings), core=True)
-    except Exception as error:
-        # Whatever breaks is what a person wants to be told here.
-        yield Check("database", False, explain(error).line, core=True)
+    yield _attempt("database", _database, settings)
     yield from _keys(settings)
-    try:
-        yield Check("tools", True, _tools(settings), core=True)
-    except Exception as error:
-        yield Check("tools", False, explain(error).line, core=True)
+    yield _attempt("planning errors", _planning_errors, settings)
+    yield _attempt("tracing", _tracing, settings)
+    yield _attempt("tools", _tools, settings.model_copy(update={"tracing": "off"}))
+    yield from _default_model(settings)
     origins = ", ".join(f"{name} ({origin})" for name, (_, origin) in set_variables().items())
     yield Check("settings", True, origins or "none is set; .env.example lists all settings")
     yield from _secrets()
@@ -101,6 +97,15 @@ def run_checks(settings: Settings) -> Iterator[Check]:
             yield Check(purpose, True, f"{package} {version(package)}")
         except PackageNotFoundError:
             yield Check(purpose, False, f"not installed: pip install 'forethought[{extra}]'")
+
+
+def _attempt(name: str, check: Callable[[Settings], str], settings: Settings) -> Check:
+    """A part of the core. Whatever breaks is what a person wants to be told here."""
+    try:
+        with input_errors():
+            return Check(name, True, check(settings), core=True)
+    except Exception as error:
+        return Check(name, False, explain(error).line, core=True)
 
 
 def _database(settings: Settings) -> str:
@@ -127,9 +132,32 @@ def _tools(settings: Settings) -> str:
     """What is offered besides the built-in tools. Raises what a run would: the module, the MCP file."""
     from forethought.graph.agent import build_agent
 
-    with input_errors():
-        build_agent(settings=settings)
+    build_agent(settings=settings)
     return ", ".join(str(each) for each in (settings.tools, settings.mcp_file) if each) or "the built-in ones"
+
+
+def _planning_errors(settings: Settings) -> str:
+    from forethought.knowledge.planning_errors import load_planning_errors
+
+    count = len(load_planning_errors(settings.planning_errors_file))
+    return f"{count}, {settings.planning_errors_file or 'the packaged ones'}"
+
+
+def _tracing(settings: Settings) -> str:
+    from forethought.telemetry import enable
+
+    enable(settings)
+    return settings.tracing
+
+
+def _default_model(settings: Settings) -> Iterator[Check]:
+    """Where runs that name no model would be refused."""
+    from forethought.state.context import Context, bounded
+
+    try:
+        bounded(Context(), settings)
+    except ValueError as error:
+        yield Check("FORETHOUGHT_ALLOWED_MODELS", False, f"{error}; set FORETHOUGHT_MODEL to one of them")
 
 
 def _keys(settings: Settings) -> Iterator[Check]:

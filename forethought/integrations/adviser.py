@@ -16,19 +16,14 @@ from forethought.models.ask import Models
 from forethought.models.chat_objects import ChatObjects
 from forethought.models.live import LiveTransport
 from forethought.models.types import Transport
-from forethought.nodes.support.services import AskResult, Services, Turn
+from forethought.nodes.support.services import Services, Turn
 from forethought.settings import Settings
 from forethought.state.context import Context, bounded
 from forethought.tools.base import Tool, make_tool
 from forethought.tools.files import FileStore
 
-
-class WorkerTurn(Turn):
-    """A turn in which a model that fails is no end of the worker's task: it goes on without."""
-
-    async def ask(self, *question: Any, **options: Any) -> AskResult[Any]:
-        """As in `Turn`; of a model's errors it raises ReplayError only."""
-        return await super().ask(*question, **{**options, "lenient": True})
+_RETRIES = 2
+"""For what providers' packages do not try again, as on a connection of an event loop that has ended."""
 
 
 class Adviser:
@@ -65,14 +60,14 @@ class Adviser:
         """The turn for a worker with these tools, whose own model is `chat`, or asked over `transport`."""
         settings, context, asked = self.settings, self.context, self.model or chat
         if isinstance(asked, BaseChatModel):  # it retries by itself, and the operator's names are not for it
-            given = ChatObjects.of(asked, {}, ())
-            settings = settings.model_copy(update={"request_retries": 0, "allowed_models": ()})
+            given, few = ChatObjects.of(asked, {}, ()), min(settings.request_retries, _RETRIES)
+            settings = settings.model_copy(update={"request_retries": few, "allowed_models": ()})
             transport = live = self._live.get(id(asked)) or LiveTransport(settings, chats=given.by_name)
             self._live = {id(asked): live}
             context = context.model_copy(update=given.by_field)
         listed = {tool.name: tool for tool in map(outline_of, tools)}
         services = Services(settings, listed, Models(settings, transport), FileStore(Path()), one_worker=True)
-        return WorkerTurn(services, context, runtime or Runtime())
+        return Turn(services, context, runtime or Runtime())
 
 
 def outline_of(tool: Any) -> Tool:

@@ -17,7 +17,6 @@ from langchain.agents.middleware import AgentMiddleware, AgentState, ModelReques
 from langchain.agents.middleware.types import ExtendedModelResponse, OmitFromInput
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.tools import BaseTool
 from langgraph.types import Command
 
 from forethought import own_loop
@@ -74,7 +73,7 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
         async def ask(asked: ModelRequest[Any]) -> ModelResponse[Any]:
             return await asyncio.to_thread(handler, asked)
 
-        return own_loop.run(self._around(self._work(request), request, ask))
+        return own_loop.run(self.awrap_model_call(request, ask))
 
     async def awrap_model_call(
         self,
@@ -82,30 +81,26 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> Any:
         """Plan before the call where a plan is due, and ask once more where the answer does not pass."""
-        return await self._around(self._work(request), request, handler)
-
-    async def _around(
-        self,
-        work: Work | None,
-        request: ModelRequest[Any],
-        ask: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> Any:
+        work = self._work(request)
         if work is None:
-            return await ask(request)
+            return await handler(request)
         work = await work.planned()
-        response = await ask(_shown(request, work))
+        response = await handler(_shown(request, work))
         if self.checks_answer and (answer := _answer(response)):
             work = await work.checked(answer)
             if "rejection" in work.record:
-                response = await ask(_shown(request, work))
-        return _result(response, request, work)
+                response = await handler(_shown(request, work))
+        if work.record == request.state.get(CHANNEL):
+            return response
+        return ExtendedModelResponse(response, Command(update={CHANNEL: work.record}))
 
     def _work(self, request: ModelRequest[Any]) -> Work | None:
         """The task as it stands; None before there is one."""
         record: Record = request.state.get(CHANNEL) or Record()  # type: ignore[assignment]
         messages = request.messages
-        start = next((at for at in reversed(range(len(messages))) if _is_task(messages[at])), None)
-        if start is not None and (key := _key(messages[start])) != record.get("task_id"):
+        tasks = [at for at, message in enumerate(messages) if _is_task(message)]
+        start = tasks[-1] if tasks else 0
+        if tasks and (key := _key(messages[start])) != record.get("task_id"):
             record = Record(task=messages[start].text, task_id=key)
         if not record.get("task"):
             return None
@@ -113,9 +108,9 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
             self.adviser.turn(request.tools, request.model, runtime=request.runtime),
             record["task"],
             record,
-            calls=_calls(messages[start or 0 :]),
+            calls=_calls(messages[start:]),
             instructions=cut(request.system_prompt or "", INSTRUCTIONS_CHARS),
-            earlier=_earlier(messages[: start or 0]),
+            earlier=_earlier(messages[:start]),
         )
 
 
@@ -153,7 +148,7 @@ def _earlier(messages: Sequence[AnyMessage]) -> list[Json]:
 
 def _shown(request: ModelRequest[Any], work: Work) -> ModelRequest[Any]:
     """The request with the plan at the end of the system prompt; as it is without one."""
-    if not (note := work.note(todos=_has_todos(request))):
+    if not (note := work.note()):
         return request
     before = request.system_message.content if request.system_message else ""
     content: Any = f"{before}\n\n{note}".strip()
@@ -162,28 +157,9 @@ def _shown(request: ModelRequest[Any], work: Work) -> ModelRequest[Any]:
     return request.override(system_message=SystemMessage(content))
 
 
-def _has_todos(request: ModelRequest[Any]) -> bool:
-    return any(tool.name == WRITE_TODOS for tool in request.tools if isinstance(tool, BaseTool))
-
-
 def _answer(response: ModelResponse[Any]) -> str:
     """The answer that ends the task; '' where the agent goes on."""
     if response.structured_response is not None:
         return str(response.structured_response)
     last = next((each for each in reversed(response.result) if isinstance(each, AIMessage)), None)
     return last.text if last and not last.tool_calls else ""
-
-
-def _result(response: ModelResponse[Any], request: ModelRequest[Any], work: Work) -> Any:
-    """The response, with what has changed in the agent's state."""
-    before: Any = request.state.get(CHANNEL) or {}
-    if work.record == before:
-        return response
-    update: Json = {CHANNEL: work.record}
-    plan = work.record.get("plan", {})
-    if plan.get("subtasks") and plan != before.get("plan") and _has_todos(request):
-        todos: Any = request.state.get("todos") or []
-        done = [todo for todo in todos if todo["status"] == "completed"]
-        due = [{"content": subtask["description"], "status": "pending"} for subtask in plan["subtasks"]]
-        update["todos"] = [*done, *due]
-    return ExtendedModelResponse(response, Command(update=update))

@@ -159,14 +159,11 @@ class Work:
         rejection = {"answer": answer, "unmet": unmet, "work": reply.work}
         return now._with(rejection=rejection) if unmet and reply.work else now
 
-    def note(self, *, todos: bool = False) -> str:
-        """What the worker is shown: the plan, and why its answer did not pass; '' without a plan.
-
-        `todos`: the plan stands in a to-do list of the worker's too.
-        """
+    def note(self) -> str:
+        """What the worker is shown: the plan, and why its answer did not pass; '' without a plan."""
         plan, rejection = self.record.get("plan", Plan()), self.record.get("rejection", {})
-        values = {"plan": plan_lines(plan), "todos": todos, "rejection": rejection}
-        return render("worker_plan", **values)[1] if plan.get("subtasks") else ""
+        shown = render("worker_plan", plan=plan_lines(plan), rejection=rejection)[1]
+        return shown if plan.get("subtasks") else ""
 
     def _with(self, **changes: Any) -> Work:
         record: Any = {key: value for key, value in {**self.record, **changes}.items() if value is not None}

@@ -12,7 +12,7 @@ from forethought.trajectories.layout import Layout
 from forethought.trajectories.message_forms import call_of, content, is_message
 from forethought.trajectories.messages import conversation, last_messages
 from forethought.trajectories.types import Loaded
-from forethought.trajectories.values import Json, at, first, is_grade, items, mapping, parsed, rows, text
+from forethought.trajectories.values import Json, at, first, is_grade, items, mapping, parsed, text
 
 
 def _tau(entry: Json) -> Json:
@@ -195,16 +195,20 @@ _RESPONSES = Layout("openai_responses", "output.0.type", ended="last.incomplete_
 
 
 _CHAT = Layout("messages", "", id="id|task_id|thread_id")
-_KEYS = ("messages", "history", "items", "input", "data", "conversations")
+_PATHS = ("messages", "history", "items", "input", "data", "conversations", "values.messages")
+
+
+def _messages(value: object) -> list[Any]:
+    return items(value) or items(at(value, *_PATHS))
 
 
 def _is_chat(value: object) -> bool:
-    messages = items(value) or items(first(mapping(value), *_KEYS))
+    messages = _messages(value)
     return bool(messages) and all(is_message(message) for message in messages)
 
 
 def _read_chat(value: object, name: str) -> list[Loaded]:
-    return [_CHAT.run({**mapping(value), "messages": rows(value, *_KEYS)}, name)]
+    return [_CHAT.run({**mapping(value), "messages": _messages(value)}, name)]
 
 
 FORMATS: Sequence[Format | Layout] = (

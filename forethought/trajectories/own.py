@@ -40,17 +40,20 @@ def _read_state(value: object, name: str) -> list[Loaded]:
 
 
 def _is_trajectory(value: object) -> bool:
+    """Also where a field under `trajectory` is missing: the refusal then names it."""
     whole = mapping(value)
-    inner = mapping(whole.get("trajectory"))
-    steps = (inner or whole).get("steps", [] if inner else None)
+    if {"task", "steps"} & set(mapping(whole.get("trajectory"))):
+        return True
+    steps = whole.get("steps")
     numbered = isinstance(steps, list) and all("number" in mapping(step) for step in steps)
-    return numbered and "task" in (inner or whole) and "progress" not in whole
+    return numbered and "task" in whole and "progress" not in whole
 
 
 def _read_trajectory(value: object, name: str) -> list[Loaded]:
     """A `Trajectory`, or a `Loaded` with its reference beside it, as it stands. Raises ValidationError."""
     whole = mapping(value)
-    return [Loaded.model_validate(whole if "trajectory" in whole else {"trajectory": {"id": name, **whole}})]
+    loaded = whole if "trajectory" in whole else {"trajectory": whole}
+    return [Loaded.model_validate({**loaded, "trajectory": {"id": name, **mapping(loaded["trajectory"])}})]
 
 
 FORMATS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from zipfile import BadZipFile
 from pydantic import ValidationError
 
 from forethought.json_files import FileError, parse_values, read_text
+from forethought.settings import reason_of
 from forethought.text import one_line
 from forethought.trajectories import agent_error_bench, chats, own, react_logs, span_formats, step_records
 from forethought.trajectories.format import Format
@@ -22,6 +24,8 @@ from forethought.trajectories.values import items, mapping, sanitize
 logger = logging.getLogger(__name__)
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".traj")
 SUFFIXES = (*JSON_SUFFIXES, ".eval", ".txt", ".log")
+_JSON = re.compile(r'\s*(\{\s*"|\[\s*[\[{"])')
+"""How JSON begins that may hold a run; "[10:00] started" is text."""
 _NAMED = 5
 """Files that a warning names."""
 _LISTED = 10
@@ -51,7 +55,7 @@ def _named(place: str) -> Iterator[None]:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(map(str, first["loc"])) or "the trajectory"
-        raise ValueError(" ".join(f"{place}{field}: {first['msg']}; correct it".split())) from error
+        raise ValueError(" ".join(f"{place}{field}: {reason_of(first)}; correct it".split())) from error
     except ValueError as error:
         kind = UnknownFormatError if isinstance(error, UnknownFormatError) else ValueError
         raise kind(f"{place}{error}") from error
@@ -126,7 +130,7 @@ def _read(value: Any, name: str) -> list[Loaded]:
         if not trajectories:
             raise ValueError("there is no trajectory in this; is the export complete?")
         return trajectories
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+    if isinstance(value, str) and _JSON.match(value):
         return _read(parse_values(value, Path(name)), name)
     if not isinstance(value, list) or not value or agent_error_bench.is_labels(value):
         raise _unknown(value)
@@ -141,9 +145,11 @@ def _unknown(value: object) -> UnknownFormatError:
     """What a value in no known format is, and what was looked for in it."""
     keys = ", ".join(sorted(mapping(value))[:_KEYS]) or "no keys"
     first = f" of {type(items(value)[0]).__name__}" if items(value) else ""
-    kind = "text" if isinstance(value, str) else f"a {type(value).__name__}{first}"
+    is_text = isinstance(value, str)
+    kind = "text" if is_text else f"a {type(value).__name__}{first}"
     what = f"an object with {keys}" if isinstance(value, dict) else kind
-    known = "; ".join(f"{each.name} ({each.looked_for})" for each in FORMATS)
+    formats = [react_logs.REACT_LOG] if is_text else FORMATS
+    known = "; ".join(f"{each.name} ({each.looked_for})" for each in formats)
     return UnknownFormatError(
         f"this is no trajectory in a known format, but {one_line(what, 300)}; convert it to the form that "
         f"`forethought trajectories schema` prints. Looked for: {known}"
@@ -161,7 +167,7 @@ def read_file(path: Path) -> list[Loaded]:
         value = read_eval(path)
     else:
         content = read_text(path)
-        is_json = path.suffix.lower() in JSON_SUFFIXES or content.lstrip()[:1] in ("{", "[")
+        is_json = path.suffix.lower() in JSON_SUFFIXES or _JSON.match(content)
         value = parse_values(content, path) if is_json else content
         if (simulations := _simulations(path)) and isinstance(value, dict):
             value["simulations"] = [read_json(simulation) for simulation in simulations]

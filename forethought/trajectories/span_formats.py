@@ -91,7 +91,8 @@ def _langfuse(value: Any) -> Iterator[Json]:
         for record in (*traced, *map(mapping, within or [each])):
             read = {key: parsed(found) for key, found in record.items()}
             known = {key: found for key, found in read.items() if found not in (None, {}, [])}
-            owner = None if record in traced else first(known, "traceId", "trace_id") or trace.get("id")
+            of_trace = trace.get("id") if within else None
+            owner = None if record in traced else first(known, "traceId", "trace_id") or of_trace
             attributes = _nested(mapping(at(known, "metadata.attributes")))
             yield {"traceId": owner, "parentObservationId": owner, **known, "attributes": attributes}
 

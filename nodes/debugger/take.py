@@ -115,7 +115,7 @@ def _refusal(
         return "counterfactual mode judges too many runs for a person: choose another judge"
     if not is_person and services.evaluator(context, accepted) is None:
         return (
-            f"{what} needs somebody to say whether it succeeded: give the expected answer (expect), or "
-            "choose another judge"
+            f"{what} needs somebody to say whether it succeeded: give the expected answer "
+            "(--expect), or choose another --judge"
         )
     return ""

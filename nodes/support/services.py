@@ -43,7 +43,8 @@ class Services:
     chats: Mapping[str, str] = field(default_factory=dict)
     """Field of the Context -> the model that it names where a run names none: those given as objects."""
     one_worker: bool = False
-    """Whether one worker, which sees all that was done, carries a plan out: an agent of another framework."""
+    """Whether one worker, which sees all that was done, carries a plan out: an agent of another framework. It
+    goes on where our model fails."""
 
     def offered(self, state: AgentState) -> dict[str, Tool]:
         """The tools that the task's prompts and schemas offer."""
@@ -146,7 +147,7 @@ class Turn:
         except ReplayError:
             raise
         except ModelError as error:
-            if not (lenient or isinstance(error, ReplyError)):
+            if not (lenient or self.services.one_worker or isinstance(error, ReplyError)):
                 raise
             problem = (error.problem if isinstance(error, ReplyError) else "") or str(error)
             return AskResult(None, error.usage, problem=problem, error=error)

@@ -17,7 +17,7 @@ from forethought.nodes.support.attachments import take_attachments
 from forethought.nodes.support.services import Services
 from forethought.state.agent import AgentState, FileRef, Json, Progress, Status
 from forethought.state.context import Context, models_of
-from forethought.state.reducers import CLEAR
+from forethought.state.reducers import CLEAR, merge_files
 from forethought.text import sanitize_text
 from forethought.tools.files import FilesError, take_in
 from forethought.trajectories.values import sanitize
@@ -92,7 +92,18 @@ async def begin_task(state: AgentState, services: Services, context: Context) ->
     message = human or HumanMessage(text, id=f"task-{progress['task']}")
     progress["message_id"] = message.id or ""
     messages = [*mended, *replaced, *([] if human else [message])]
-    return _task_update("running", text, files, guidance, progress, messages)
+    return _task_update("running", text, [CLEAR, *files], guidance, progress, messages)
+
+
+async def take_in_files(state: AgentState, services: Services) -> tuple[dict[str, Any], AgentState]:
+    """The update that stores files given in the middle of a task, and the state with it. Raises TaskError."""
+    if all(isinstance(item, dict) and "hash" in item for item in state.get("files", [])):
+        return {}, state
+    try:
+        files, _ = await asyncio.to_thread(_take_in, state, services)
+    except FilesError as error:
+        raise TaskError(str(error)) from error
+    return {"files": [CLEAR, *files]}, {**state, "files": [*files]}
 
 
 def _task_update(
@@ -197,6 +208,7 @@ def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
     """The state as it will stand once `update` of `begin_task` is applied, for the rest of the planner's
     turn."""
     begun: dict[str, Any] = {**state, **update, **{channel: {} for channel in _PER_TASK}}
+    begun["files"] = merge_files([], update["files"])
     return begun  # type: ignore[return-value]
 
 

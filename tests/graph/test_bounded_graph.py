@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langgraph.errors import EmptyInputError
 from langgraph.types import Command, Overwrite, Send, StateUpdate
 
 from forethought.graph.client_writes import UpdateError, check_run, check_update
@@ -48,12 +49,15 @@ MALFORMED: dict[str, Any] = {
     "sent with a state": Command(goto=[Send("planner", {"usage": {}})]),
     "a copy": [[{"usage": {CLEAR: None}}, "tool_executor"]],
     "no channels": 5,
+    "a new file": {"files": [{"name": "a.txt", "data": "b25l"}]},
+    "a file's name": {"files": ["a.txt"]},
 }
 DECIDED: list[Any] = [
     None,
     {},
     {"guidance": ["mind it"], "status": "running", "plan": {"version": 1}, "proposals": {"a": None}},
-    {"messages": {"role": "user", "content": "hello"}, "task": "x", "files": ["a.csv"], "answer": "x"},
+    {"messages": {"role": "user", "content": "hello"}, "task": "x", "answer": "x"},
+    {"files": ["*", {"name": "a.csv", "hash": "0" * 64}]},
     Command(resume={"decision": "approve"}),
 ]
 
@@ -154,6 +158,48 @@ def test_no_write_lowers_what_was_spent(writes: list[Any]) -> None:
         for role, figures in spent.items():
             assert all(now[role][key] >= value for key, value in figures.items())
         spent = now
+
+
+@pytest.mark.parametrize(
+    ("context", "said"),
+    [
+        ({"max_steps": 0}, "context.max_steps is 0: input should be greater than or equal to 1"),
+        ({"max_steps": 5000}, "context.max_steps is 5000: input should be less than or equal to 2000"),
+        (
+            {"forced_replans": [0]},
+            "context.forced_replans.0 is 0: input should be greater than or equal to 1",
+        ),
+        ({"effort": "x"}, "context.effort is 'x': input should be 'paper', 'auto' or 'low'"),
+        (5, "context is 5: input should be a valid dictionary or instance of Context"),
+    ],
+)
+async def test_a_context_out_of_range_is_refused_in_one_line(drive: Drive, context: Any, said: str) -> None:
+    out = await drive(Script(), task=None)
+    with pytest.raises(UpdateError) as refused:
+        await out.graph.ainvoke({"task": "x"}, out.config, context=context)
+    assert str(refused.value) == said
+    assert not out.requests
+
+
+async def test_an_empty_thread_has_nothing_to_go_on_with(drive: Drive) -> None:
+    out = await drive(Script(), task=None)
+    with pytest.raises(EmptyInputError, match="nothing to go on with: give a task or a message"):
+        await out.go(None)
+
+
+@pytest.mark.parametrize("proposals", [{"a": None}, {"*": None}])
+async def test_a_wave_without_its_proposals_is_refused(drive: Drive, proposals: Any) -> None:
+    out = await drive(Script(), task=None)
+    await out.graph.ainvoke(
+        {"task": "x"}, out.config, context=out.context, interrupt_before=["tool_executor"]
+    )
+    with pytest.raises(
+        UpdateError, match="no proposal is left; to have one made anew, edit as replan_trigger"
+    ):
+        await out.graph.aupdate_state(out.config, {"proposals": proposals}, as_node="tool_agent")
+    await out.graph.aupdate_state(out.config, {"proposals": proposals}, as_node="replan_trigger")
+    await out.go(None)
+    assert out.status == "answered"
 
 
 @pytest.mark.parametrize(

@@ -196,6 +196,22 @@ async def test_a_broken_off_task_that_is_sent_again_goes_on_and_the_planner_is_t
     assert out.state["progress"]["task"] == 1
 
 
+async def test_a_file_given_in_the_middle_of_a_task_is_stored(drive: Drive) -> None:
+    out = await drive(Script(), task=None)
+    await out.graph.ainvoke({"task": "x"}, out.config, context=out.context, interrupt_before=["tool_agent"])
+    with pytest.raises(ValueError, match=r"a\.txt: data is not valid base64"):
+        await out.go({"files": [{"name": "a.txt", "data": "?"}]})
+    await out.go({"files": [{"name": "a.txt", "data": "b25l"}]})
+    assert (out.status, out.state["progress"]["task"]) == ("answered", 1)
+    assert [(file["name"], file["size"]) for file in out.state["files"]] == [("a.txt", 3)]
+    assert "a.txt (1 kB)" in out.asked("Plan")[-1].text
+
+
+async def test_a_files_folders_become_part_of_its_name(drive: Drive) -> None:
+    out = await drive(Script(), task={"task": "x", "files": [{"name": "docs/a.txt", "data": "b25l"}]})
+    assert (out.status, [file["name"] for file in out.state["files"]]) == ("answered", ["docs_a.txt"])
+
+
 async def test_a_refused_file_is_let_go_of_and_the_others_stay(drive: Drive) -> None:
     out = await drive(Script(), task=None)
     await out.go({"task": "one", "files": [{"name": "a.txt", "data": "b25l"}]})

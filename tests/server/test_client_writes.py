@@ -27,6 +27,7 @@ REFUSED: list[Json] = [
     {"guidance": None},
     {"status": "won"},
     {"nonsense": 1},
+    {"files": [{"name": "a.txt", "data": "b25l"}]},
 ]
 NO_INPUT: list[Any] = [
     5,

@@ -87,20 +87,19 @@ async def _describe(thread: Thread, branch: Branch, is_head: bool, running: bool
     base = (first.values.get("progress") or {}).get("base_n", 0)
     forked = branch.origin is not None
     return {
-        "number": branch.number,
         "head": is_head,
         "forked_before": max([*steps, base]) + 1 if forked else None,
         "at": first.next[0] if forked and first.next else "",
         "guidance": list((first if forked else snapshot).values.get("guidance") or []),
         "score": result["score"],
-        **_summary({**result, "branch": branch.leaf}),
+        **_summary({**result, "branch": branch.leaf, "number": branch.number}),
     }
 
 
 def _summary(result: Json) -> Json:
     """A branch as a difference names it."""
     tokens = result["usage"]["input_tokens"] + result["usage"]["output_tokens"]
-    names = {name: result[name] for name in ("branch", "status", "answer")}
+    names = {name: result[name] for name in ("number", "branch", "status", "answer")}
     return {**names, "steps": len(result["steps"]), "tokens": tokens}
 
 
@@ -121,9 +120,15 @@ async def compare_with_head(thread: Thread, name: str) -> Json:
             f"--diff: name another branch of the {len(branches)} than the head, by its number (see "
             f"`forethought show {thread.id} --branches`)"
         )
+    numbers = {one.leaf: one.number for one in branches}
     states = {leaf: await state_at(thread, leaf) for leaf in (other, head)}
     old, new = [
-        report(thread.id, state) | {"branch": leaf, "steps": state.values.get("trajectory") or []}
+        {
+            **report(thread.id, state),
+            "branch": leaf,
+            "number": numbers[leaf],
+            "steps": state.values.get("trajectory") or [],
+        }
         for leaf, state in states.items()
     ]
     return difference(old, new)
@@ -175,7 +180,8 @@ def render_difference(record: Json) -> RenderableType:
     a, b = record["a"], record["b"]
     same = f"{record['same_steps']} steps are the same"
     lines = [
-        *(Text(f"{one['branch']}  {one['status']}, {one['steps']} steps") for one in (a, b)),
+        Text(f"- branch {a['number']}: {a['status']}, {_steps(a)}", style="red"),
+        Text(f"+ branch {b['number']}, the head: {b['status']}, {_steps(b)}", style="green"),
         Text(f"{same}; they part at step {record['parts_at']}" if record["steps"] else f"all {same}"),
     ]
     for step in record["steps"][:_STEPS]:
@@ -183,6 +189,10 @@ def render_difference(record: Json) -> RenderableType:
     for sign, style, run in (("-", "red", a), ("+", "green", b)):
         lines.append(Text(f"{sign} answer: {one_line(run['answer'], 300)}", style=style))
     return Group(*lines, Text(f"tokens: {a['tokens']:,} and {b['tokens']:,}", style="dim"))
+
+
+def _steps(one: Json) -> str:
+    return f"{one['steps']} step{'' if one['steps'] == 1 else 's'}"
 
 
 def _side(sign: str, n: int, step: Json | None) -> Iterator[Text]:

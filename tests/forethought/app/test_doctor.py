@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import tomllib
 from collections.abc import Callable
 from contextlib import closing
@@ -69,6 +70,16 @@ def test_a_database_that_no_run_could_use(cli: Cli, scripted: Scripted, tmp_path
             1,
             "no run can start yet: tools",
         ),
+        (
+            {"OPENAI_API_KEY": "sk-somekey", "FORETHOUGHT_PLANNING_ERRORS_FILE": "no.yaml"},
+            1,
+            "planning errors no.yaml: cannot be read (No such file or directory)",
+        ),
+        (
+            {"OPENAI_API_KEY": "sk-somekey", "FORETHOUGHT_ALLOWED_MODELS": "openai:a, openai:b"},
+            0,
+            "model openai:gpt-4.1 is not allowed here; allowed: openai:a, openai:b; set FORETHOUGHT_MODEL to",
+        ),
     ],
 )
 def test_without_what_every_run_needs_nothing_works(
@@ -78,6 +89,15 @@ def test_without_what_every_run_needs_nothing_works(
         monkeypatch.setenv(name, value)
     done = cli("doctor")
     assert (done.code, said in " ".join(done.out.split())) == (code, True), done.out
+
+
+def test_tracing_without_its_extra(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORETHOUGHT_TRACING", "otel")
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    done = cli("doctor", "--json")
+    checks = {check["name"]: check for check in done.json["checks"]}
+    assert "pip install 'forethought[otel]'" in checks["tracing"]["detail"]
+    assert (done.code, checks["tracing"]["ok"], checks["tools"]["ok"]) == (1, False, True)
 
 
 def test_weak_secrets_are_told_by_name_never_by_value(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

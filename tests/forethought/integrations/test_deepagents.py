@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from deepagents import create_deep_agent
-from langchain.agents.middleware import TodoListMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
@@ -30,13 +29,6 @@ async def test_its_plan_is_revised_before_the_first_tool_call() -> None:
     assert state["messages"][-1].text == "It costs 43 euros."
     assert [role for role, _ in model.asked][:4] == ["planner", "reflector", "reflector", "worker"]
     assert "task(description: string, subagent_type: string)" in model.asked[0][1], "its own tools are known"
-
-
-async def test_the_plan_goes_into_its_to_do_list_where_it_has_one() -> None:
-    model = HastyClerk()
-    state = await agent_of(model, TodoListMiddleware(), ProspectiveReflection()).ainvoke(ASKED)
-    assert [todo["status"] for todo in state["todos"]] == ["pending", "pending"]
-    assert "It stands in the to-do list" in next(text for role, text in model.asked if role == "worker")
 
 
 async def test_an_approval_is_asked_for_under_the_plan_and_answered_elsewhere() -> None:

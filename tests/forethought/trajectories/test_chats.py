@@ -5,18 +5,35 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langchain_core.load import dumpd
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
 from forethought.trajectories.read import all_from_json, from_json
 from forethought.trajectories.types import Loaded
 from tests.forethought.trajectories import chat_examples as given
 
+DUMPED = dumpd(
+    [
+        SystemMessage(given.SYSTEM, id="m0"),
+        HumanMessage(given.TASK, id="m1"),
+        AIMessage(given.THOUGHT, id="m2", tool_calls=[{"name": "find", "args": {"parcel": 7}, "id": "a"}]),
+        ToolMessage(given.SEEN, id="m3", tool_call_id="a"),
+        AIMessage(given.ANSWER, id="m4"),
+    ]
+)
 SAME: dict[str, Any] = {
     "chat": given.CHAT,
     "chat under messages": {"messages": given.CHAT},
     "response": given.RESPONSE,
     "response items": given.RESPONSE_ITEMS,
     "state of a run of OpenAI's Agents SDK": given.AGENTS_STATE,
+    "response items with ids": [
+        {"id": f"i{n}", "type": "message", **item} for n, item in enumerate(given.RESPONSE_ITEMS)
+    ],
     "langchain": given.LANGCHAIN,
+    "langchain, by dumps alone": DUMPED,
+    "langchain with ids": [{"id": f"m{n}", **each} for n, each in enumerate(given.LANGCHAIN)],
+    "langgraph's state": {"values": {"messages": given.LANGCHAIN}, "next": [], "config": {}},
     "pydantic-ai": given.PYDANTIC_AI,
     "inspect": given.INSPECT,
     "llama-factory": given.LLAMA_FACTORY,

@@ -110,7 +110,10 @@ def test_zero_steps_and_megabytes_in_one_observation_are_read(tmp_path):
         ("a.json", '{"task": "x", "steps": [{"number": 0}]}', "greater than or equal to 1"),
         ("a.json", '{"task": "x", "steps": [{"number": 2}, {"number": 1}]}', "rise"),
         ("a.json", '{"task": "x", "steps": [], "gold": "y"}', "gold.*correct it"),
-        ("a.txt", "Dear diary", "Looked for"),
+        ("a.json", '{"trajectory": {"steps": []}}', r"trajectory\.task: field required; correct it"),
+        ("a.json", '{"trajectory": {"task": "x", "steps": [{"n": 1}]}}', r"steps\.0\.number: field required"),
+        ("a.txt", "Dear diary", r"but text; .* Looked for: ReAct log \([^)]*\)$"),
+        ("a.log", "[10:00] started", "but text"),
     ],
 )
 def test_bad_files_are_refused_in_one_line(tmp_path, name, content, reason):
@@ -119,6 +122,12 @@ def test_bad_files_are_refused_in_one_line(tmp_path, name, content, reason):
         read_trajectories(path)
     assert "\n" not in str(refused.value)
     assert str(refused.value).startswith(str(path))
+
+
+def test_a_text_log_that_begins_with_a_bracket_stops_no_folder(tmp_path):
+    put(tmp_path / "app.log", "[2026-01-01 10:00] INFO started")
+    put(tmp_path / "chat.txt", CHAT)
+    assert len(read_trajectories(tmp_path)) == 1
 
 
 def test_a_run_without_steps_is_one_even_where_its_defaults_are_left_out():

@@ -91,7 +91,9 @@ def test_steps_of_earlier_tasks_count_as_shared(cli: Cli, scripted: Scripted) ->
     assert cli("fork", "t1", "--before", "2").code == 0
     found = cli("show", "t1", "--diff", "1", "--json").json
     assert (found["same_steps"], found["parts_at"]) == (3, 4)
-    assert "3 steps are the same; they part at step 4" in cli("show", "t1", "--diff", "1").out
+    shown = cli("show", "t1", "--diff", "1").out
+    assert "3 steps are the same; they part at step 4" in shown
+    assert "- branch 1: answered, 6 steps\n+ branch 3, the head: " in shown
 
 
 def test_a_branch_that_is_not_there_is_refused(forked: Cli) -> None:
@@ -129,8 +131,8 @@ def test_every_leaf_is_one_branch_and_numbers_stay_when_the_tree_grows(choices: 
 def test_a_step_that_only_one_branch_has_differs() -> None:
     step = {"n": 1, "subtask": "a", "tool": "look", "arguments": {"at": 1}, "observation": "\x1b[31mred"}
     usage = {"input_tokens": 1, "output_tokens": 1}
-    old = {"branch": "b1", "status": "answered", "answer": "", "steps": [], "usage": usage}
-    found = difference(old, {**old, "branch": "b2", "steps": [step]})
+    old = {"branch": "b1", "number": 1, "status": "answered", "answer": "", "steps": [], "usage": usage}
+    found = difference(old, {**old, "branch": "b2", "number": 2, "steps": [step]})
     seen = {"did": "a: look(at=1)", "observation": "\x1b[31mred"}
     assert (found["parts_at"], found["steps"]) == (1, [{"n": 1, "a": None, "b": seen}])
     console = make_console(io.StringIO())

@@ -177,10 +177,13 @@ class EnvironmentRollouts:
 
 async def replay_prefix(environment: Environment, prefix: Sequence[TrajectoryStep]) -> Replay:
     """`environment` reset and brought to where `prefix` ends; what came out differently is said, and the rest
-    of the prefix is carried out all the same. Raises RolloutError when the environment breaks."""
+    of the prefix is carried out all the same. A step without an action did nothing there. Raises RolloutError
+    when the environment breaks."""
     reply = await _guarded(environment, environment.reset, "when it was reset")
     diverged, usage = "", reply.usage
     for step in prefix:
+        if not step.action:
+            continue
         reply = await take_step(environment, step.action)
         usage = total(usage, reply.usage)
         if not diverged and one_line(reply.observation) != one_line(step.observation):

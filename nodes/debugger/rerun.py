@@ -4,7 +4,7 @@
 (4.2). Every way gets the same tokens, those of `max_tokens`: AgentDebug spends them on labels, a critical
 error and at most `max_reruns` re-runs; a baseline, which knows no taxonomy and no critical error, goes on
 until they are spent. What came of a re-run waits in `attempt` for its verdict. Where no further one can be
-request, the debugging ends here: `failed` if there was none at all, else `not_fixed`.
+made, the debugging ends here: `failed` if there was none at all, else `not_fixed`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ async def rerun(
 
 
 def attempts_left(state: DebuggerState, context: DebuggerContext) -> int:
-    """How many re-runs may still be request, tokens aside."""
+    """How many re-runs may still be made, tokens aside."""
     equal_spend = context.rerun in BASELINES and context.max_tokens is not None
     return (MAX_ATTEMPTS if equal_spend else context.max_reruns) - len(state.get("branches", []))
 
@@ -226,4 +226,4 @@ METHODS: dict[str, Callable[[RerunRequest], Awaitable[Continuation]]] = {
     "best_of_n": best_of_n,
     "tree_of_thoughts": tree_of_thoughts,
 }
-"""How one re-run is request, by `context.rerun`. Each raises RolloutError or ModelError."""
+"""How one re-run is made, by `context.rerun`. Each raises RolloutError or ModelError."""

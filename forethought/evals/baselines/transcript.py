@@ -98,7 +98,7 @@ def _step(number: int, move: Move, bench: Bench) -> TrajectoryStep:
     elif called and move["tool"] != ACT:
         action = call_text(move["tool"], move["arguments"])
     else:
-        action = action_text(move)
+        action = action_text(move) if called else ""
     return TrajectoryStep(
         number=number,
         planning=f"Thought: {move['thought']}" if move["thought"] else "",

@@ -61,6 +61,13 @@ async def test_a_prefix_that_replays_otherwise_is_reported_once() -> None:
     assert "'You see a ghost.'" in continuation.diverged
 
 
+async def test_a_step_in_which_the_model_gave_no_usable_reply_is_not_replayed() -> None:
+    house, run, _ = await failed(3)
+    silent = run.steps[0].model_copy(update={"action": "", "observation": "There was no usable reply."})
+    later = [step.model_copy(update={"number": step.number + 1}) for step in run.steps]
+    assert (await replay_prefix(house, [silent, *later])).diverged == ""
+
+
 @pytest.mark.parametrize("step", [0, 17])
 async def test_a_step_that_is_not_there(step: int) -> None:
     house, run, _ = await failed(3)

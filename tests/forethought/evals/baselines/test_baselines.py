@@ -200,6 +200,7 @@ async def test_unusable_replies_cost_no_step_and_end_it(bureau: Bureau) -> None:
     out = await bureau.work(method("react"), replies, tools=[make_tool(lookup)])
     assert (out.attempt.answer, out.attempt.status, out.attempt.steps) == ("a guess", "best_effort", 0)
     assert [step.failure for step in out.attempt.trajectory.steps] == ["llm_limit"] * 3 + [""]
+    assert [bool(step.action) for step in out.attempt.trajectory.steps] == [False] * 3 + [True]
 
 
 class Wild:

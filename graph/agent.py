@@ -75,6 +75,9 @@ def build_agent(
     Raises ValueError when a tool or a model is not usable, or the file of MCP servers is malformed.
     """
     settings = settings or Settings()
+    if not isinstance(settings, Settings):
+        said = f"settings is a {type(settings).__name__}: give a chat model as build_agent(tools, model=...)"
+        raise ValueError(said)
     chats = ChatObjects.of(model, models or {}, (*get_args(Role), "fallback"))
     if chats.by_name and transport is not None:
         raise ValueError("give models as objects or a transport, not both: either carries the calls")

@@ -32,7 +32,7 @@ class Adviser:
     `model` is asked, or the worker's own; `switches` are fields of Context. Each plan is examined, since the
     rules that leave it out know our own tools only, and few new ones are made.
 
-    Raises pydantic.ValidationError where a switch is none, ConfigurationError where a named model has no key.
+    Raises ValueError where a switch or a model is none, ConfigurationError where a named model has no key.
     """
 
     def __init__(
@@ -48,6 +48,8 @@ class Adviser:
         """Of the model that was asked last: it knows by which methods that can be asked."""
         if isinstance(model, str):
             Models(self.settings).verify([model])
+        elif model is not None:
+            ChatObjects.of(model, {}, ())
 
     def turn(
         self,
@@ -59,7 +61,8 @@ class Adviser:
     ) -> Turn:
         """The turn for a worker with these tools, whose own model is `chat`, or asked over `transport`."""
         settings, context, asked = self.settings, self.context, self.model or chat
-        if isinstance(asked, BaseChatModel):  # it retries by itself, and the operator's names are not for it
+        if asked is not None and not isinstance(asked, str):
+            # It retries most by itself, and the operator's names are not for it.
             given, few = ChatObjects.of(asked, {}, ()), min(settings.request_retries, _RETRIES)
             settings = settings.model_copy(update={"request_retries": few, "allowed_models": ()})
             transport = live = self._live.get(id(asked)) or LiveTransport(settings, chats=given.by_name)

@@ -153,6 +153,11 @@ def test_what_is_no_chat_model_is_refused_in_one_line(settings: Make) -> None:
         with pytest.raises(ValueError, match=r"\S") as caught:
             build_agent(settings=settings(), **given)
         assert said in str(caught.value)
+    for wrong in ((chat, [str]), ([], "openai:gpt-4.1")):
+        with pytest.raises(
+            ValueError, match=r"settings is a (list|str): .*build_agent\(tools, model=\.\.\.\)"
+        ):
+            build_agent(*wrong)  # type: ignore[arg-type]
 
 
 async def test_a_model_that_does_not_stream_is_heard_at_the_end(settings: Make) -> None:

@@ -237,6 +237,11 @@ def test_another_model_can_plan() -> None:
     assert thinker.counts == {"planner": 1, "reflector": 2, "checker": 1}
 
 
+def test_what_is_no_chat_model_is_not_replaced_by_the_default_one() -> None:
+    with pytest.raises(ValueError, match="model is a RunnableRetry: give a chat model"):
+        ProspectiveReflection(HastyClerk().with_retry())  # type: ignore[arg-type]
+
+
 def test_a_switch_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="did you mean max_replans"):
         ProspectiveReflection(max_replan=1)

@@ -108,7 +108,7 @@ def worker(options: WorkerOptions) -> int:
 
 
 def jobs(options: JobsOptions) -> int:
-    """Show the progress and cost of jobs; cancel or retry them, or write their results."""
+    """Show, cancel or retry jobs, or write their results."""
     from forethought.app.batch_view import failure_lines, progress_lines, write_results
     from forethought.batch import cancel, open_queue, progress_of, retry
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +27,15 @@ from forethought.app.text import clean, one_line
 from forethought.app.threads.cost import render_costs
 from forethought.app.threads.show import work_parts
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
-from forethought.redaction import without_credentials
-from forethought.text import sanitize_text
+from forethought.redaction import redactor, without_credentials
+from forethought.text import escape_hidden, sanitize_text
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
 Json = dict[str, Any]
+_WITH_ARGUMENTS = ("files", "set")
+_GOODBYES = ("exit", "quit", "/quit")
 _SHOWN_TURNS = 3
 """Earlier turns that a resumed chat shows."""
 
@@ -42,6 +44,7 @@ class ChatOptions(ModelOptions):
     """The flags of `chat`."""
 
     offers = "tools"
+    prints_json = False
 
     thread: str | None = flag(help="Continue this thread, or create it.", metavar="ID")
     files: list[str] | None = flag(
@@ -55,7 +58,7 @@ def chat(options: ChatOptions) -> int:
         raise CliError(f"{one_line(options.thread)} is a debugging: its kind of id cannot be run")
     with open_runner(options.as_json) as runner:
         if not runner.interactive:
-            raise CliError("chat needs a terminal; a program uses: forethought run TASK --thread ID --json")
+            raise CliError("chat needs a terminal; in a script, use: forethought run TASK --thread ID --json")
         return Chat(runner, options).talk()
 
 
@@ -105,21 +108,24 @@ class Chat:
             except Exception as error:
                 if explain(error).internal:
                     raise
-                stops += echo_error(error) == INTERRUPTED
+                stops += echo_error(error, self._complain) == INTERRUPTED
         if self.exists:
             echo(f"go on with: forethought chat --thread {self.thread_id}{resume_flags(self.options)}")
         return INTERRUPTED if stops > 1 else code
 
     def _carry_out(self, text: str) -> None:
         """A message, or a command: a first word such as /plan, but no path."""
-        found = re.match(r"/(\w*)(?:\s+|$)", text)
+        found = re.match(r"/(\w*)(?:\s+|$)", "/exit" if text in _GOODBYES else text)
         if found is None:
             if text:
                 self._turn(partial(self._message, text))
-        elif command := self.commands.get(found[1]):
-            command(text[found.end() :].strip())
-        else:
-            raise CliError(f"there is no /{found[1]}; /help lists the commands")
+            return
+        name, argument = found[1], text[found.end() :].strip()
+        if name not in self.commands:
+            raise CliError(f"there is no /{name}; /help lists the commands")
+        if argument and name not in _WITH_ARGUMENTS:
+            raise CliError(f"/{name} stands alone: send it without {one_line(argument, 40)!r}")
+        self.commands[name](argument)
 
     async def _message(self, text: str, thread: Thread) -> Json:
         """The graph's input for the next message."""
@@ -167,13 +173,16 @@ class Chat:
     def _say(self, text: str, style: str = "dim") -> None:
         self.runner.console.print(Text(text, style=style))
 
+    def _complain(self, line: str) -> None:
+        self._say(escape_hidden(redactor()(line)), "red")
+
     def _show(self, turns: list[Json]) -> None:
         for turn in turns:
             self._say(clean(f"> {turn['task']}"), "bold")
             self.runner.console.print(view.answer(turn["answer"], turn.get("sources", ())))
 
     def files(self, paths: str) -> None:
-        """List the files; PATH ... adds some (folders, patterns, addresses too), `none` lets go of all"""
+        """List the files; PATH ... adds some (folders, patterns, addresses too), `none` removes all"""
         if paths == "none":
             self.new_files = ["*"]
         elif paths:
@@ -201,7 +210,7 @@ class Chat:
         result, values = self._last_task()
         if not result["steps"]:
             self._say("no step was taken: it rests on the conversation and on the files as they were shown")
-        for part in work_parts(result, values):
+        for part in work_parts({**result, "skipped": []}, values):
             self.runner.console.print(part)
 
     def undo(self, _: str) -> None:
@@ -219,14 +228,15 @@ class Chat:
                 self.runner.run(make_head(checkpoints, point))
         if point is None:
             self.thread_id, self.new_files, self.exists = new_thread_id(), list(files), False
-            self._say(f"taken back; nothing was said before: thread {self.thread_id}")
+            self._say(f"the first turn is taken back; a new thread begins: {self.thread_id}")
         else:
-            self._say("taken back; before it stands:")
+            self._say("the last turn is taken back; the one before it was:")
             self._show(_last_turn(point.values))
 
     def resume(self, _: str) -> None:
         """Go on with a turn that was stopped, failed, or waits for a reply"""
-        self._last_task()
+        if self._last_task()[0]["status"] in {"answered", "best_effort", "budget_exhausted"}:
+            raise CliError("there is nothing to go on with: the last turn is finished")
         self._turn(partial(go_on_where_it_was, options=self.options))
 
     def cost(self, _: str) -> None:
@@ -238,7 +248,7 @@ class Chat:
     def set(self, settings: str) -> None:
         """Change a setting from the next turn on, such as model=openai:gpt-4.1; without one, list them"""
         options = self.options.model_copy(update={"sets": [*(self.options.sets or []), *_words(settings)]})
-        with self._opened(options=options) as thread:
+        with _named_as_typed(), self._opened(options=options) as thread:
             for name, value in thread.context.model_dump(mode="json", exclude_defaults=True).items():
                 self._say(f"{name}={value}")
         self.options = options
@@ -259,6 +269,15 @@ def _words(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError as error:
         raise CliError(f"{one_line(text)}: {error}") from error
+
+
+@contextmanager
+def _named_as_typed() -> Iterator[None]:
+    """Leave out the flag where an error names it: nobody typed one."""
+    try:
+        yield
+    except CliError as error:
+        raise CliError(error.line.removeprefix("--set").lstrip(": "), error.code) from error
 
 
 def _last_turn(values: Mapping[str, Any]) -> list[Json]:

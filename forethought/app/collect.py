@@ -32,7 +32,7 @@ class CollectOptions(TrialOptions):
 
 
 def collect(options: CollectOptions) -> int:
-    """Run each of TASKS several times and keep the trajectories, to learn from mixed outcomes."""
+    """Run each of TASKS several times, to learn from the outcomes."""
     from forethought.app.collection import Collection, show_collection
     from forethought.app.runner import open_runner
 

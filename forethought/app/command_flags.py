@@ -85,6 +85,8 @@ class CommandOptions(Flags):
 
     offers: ClassVar[str] = ""
     """Names of shared flags, besides those that its base classes offer."""
+    prints_json: ClassVar[bool] = True
+    """Whether it has --json."""
 
     def print_result(self, value: Any, lines: Sequence[str]) -> None:
         """Print the value where --json asks for it, else the lines."""
@@ -126,7 +128,7 @@ def typer_command(run: Callable[[Options], int]) -> Callable[..., int]:
     classes = [kind for kind in model.__mro__ if issubclass(kind, CommandOptions)]
     own = [name for kind in classes for name in kind.__annotations__ if name in model.model_fields]
     shared = [name for kind in classes for name in vars(kind).get("offers", "").split()]
-    names = dict.fromkeys((*own, *shared, "as_json", "debug"))
+    names = dict.fromkeys((*own, *shared, *["as_json"] * model.prints_json, "debug"))
     command.__name__, command.__doc__ = run.__name__, run.__doc__
     command.__signature__ = inspect.Signature(list(map(parameter, names)))  # type: ignore[attr-defined]
     return command

@@ -43,8 +43,8 @@ app.add_typer(config_app, name="config")
 app.add_typer(lessons_app, name="lessons")
 app.add_typer(eval_app, name="eval")
 app.add_typer(trajectories_app, name="trajectories")
-_OFFLINE = (collect, distill, synthesize, submit, worker, jobs, debug)
-for _command in (*_OFFLINE, run, chat, resume, fork, threads, show, mcp, doctor):
+_ONLINE = (chat, run, resume, threads, show, fork, debug, doctor, mcp)
+for _command in (*_ONLINE, collect, distill, synthesize, submit, worker, jobs):
     app.command()(typer_command(_command))
 
 

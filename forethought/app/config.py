@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 from pathlib import Path
 
 import typer
@@ -20,7 +21,7 @@ from forethought.models.providers import KEYS
 from forethought.settings import SECRETS, VARIABLES, Settings, reason_of
 
 config_app = typer.Typer(
-    help="Settings of your own that hold in every folder, such as the model and its address.",
+    help="Set the model, its address, a key: for every folder.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -32,8 +33,9 @@ class ConfigSetOptions(CommandOptions):
     """The flags of `config set`."""
 
     settings: list[str] = argument(
-        "A setting, such as model=openai:gpt-4.1, or a provider's key, such as OPENAI_API_KEY. A key's value "
-        "may be left out: it is then asked for, and the shell's history does not keep it.",
+        "A setting, such as model=openai:gpt-4.1, or a provider's key, such as OPENAI_API_KEY. Leave a "
+        "key's value out to be asked for it (or to pipe it in): then no history of a shell keeps it. "
+        ".env.example lists all settings.",
         "NAME=VALUE...",
     )
 
@@ -105,7 +107,7 @@ def _setting(item: str) -> tuple[str, str]:
     name, equals, value = item.partition("=")
     variable = _variable(name)
     if not equals and _is_key(variable):
-        value = typer.prompt(variable, hide_input=True)
+        value = typer.prompt(variable, hide_input=True) if sys.stdin.isatty() else sys.stdin.readline()
     if not value.strip():
         raise CliError(f"{one_line(name, 40)}: write NAME=VALUE (`config unset NAME` forgets it)")
     return variable, value.strip()

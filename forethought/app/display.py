@@ -128,13 +128,19 @@ class StreamDisplay(ABC):
 
 
 class RunDisplay(StreamDisplay):
-    """Prints the updates of the agent's graph, each plan and each step once."""
+    """Prints the updates of the agent's graph, each plan and each step once.
 
-    def __init__(self, console: Console) -> None:
+    With `asks_about_plans` the question about a plan shows it; only those that it replaced are printed.
+    """
+
+    def __init__(self, console: Console, asks_about_plans: bool = False) -> None:
         super().__init__(console)
+        self._asks_about_plans = asks_about_plans
         self._busy: dict[str, str] = {}
         self._shown: set[int] = set()
         self._version = 0
+        self._to_approve: Json = {}
+        """The plan that the next question shows."""
         self._answer: tuple[str | None, str] = (None, "")
         """Id and text of the message that is being written."""
 
@@ -184,12 +190,18 @@ class RunDisplay(StreamDisplay):
         self._shown |= {step.get("n", 0) for step in steps}
         for step in steps:
             self._busy.pop(one_line(step.get("subtask"), 30), None)
-        version = (update.get("plan") or {}).get("version", 0)
+        plan = update.get("plan") or {}
+        version = plan.get("version", 0)
+        if node == "approve_plan":
+            self._to_approve = {}
         new = {**update, "trajectory": steps, "skipped": []}
         if version == self._version or update.get("decision"):
             new.pop("plan", None)
         elif version:
             self._version = version
+            if self._to_approve:
+                self.console.print(view.plan(self._to_approve))
+            self._to_approve = new.pop("plan") if self._asks_about_plans else {}
         for part in view.parts(new):
             self.console.print(part)
 

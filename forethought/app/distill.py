@@ -44,7 +44,7 @@ class DistillOptions(ModelOptions):
 
 
 def distill(options: DistillOptions) -> int:
-    """Distill planning errors from tasks with both failed and successful runs."""
+    """Distill planning errors from failed and successful runs."""
     from forethought.app.distill_file import counts
     from forethought.app.distill_review import ask_review
     from forethought.app.offline import OfflineRun, finish, material_id, read_runs

@@ -37,7 +37,7 @@ _EXTRAS = (
     ("training", "trl", "train"),
     ("training on several GPUs", "deepspeed", "train-gpus"),
     ("langgraph server", "langgraph-cli", "server"),
-    ("smolagents, with plans examined", "smolagents", "smolagents"),
+    ("smolagents", "smolagents", "smolagents"),
 )
 """What for, the package that it needs, and the extra that installs it."""
 _OWN = {"FORETHOUGHT_DEBUG", LISTED}
@@ -89,7 +89,7 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     yield _attempt("tools", _tools, settings.model_copy(update={"tracing": "off"}))
     yield from _default_model(settings)
     origins = ", ".join(f"{name} ({origin})" for name, (_, origin) in set_variables().items())
-    yield Check("settings", True, origins or "all as they come; see: forethought config set --help")
+    yield Check("settings", True, origins or "none is set; .env.example lists all settings")
     yield from _secrets()
     yield from _unknown_variables()
     for purpose, package, extra in _EXTRAS:

@@ -10,7 +10,7 @@ import logging
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -107,10 +107,10 @@ def echo(line: str) -> None:
     print(f"forethought: {escape_hidden(redactor()(line))}", file=sys.stderr, flush=True)
 
 
-def echo_error(error: BaseException) -> int:
-    """Print what went wrong, with --debug the traceback too. Returns the exit code."""
+def echo_error(error: BaseException, tell: Callable[[str], None] = echo) -> int:
+    """Tell what went wrong, with --debug the traceback too. Returns the exit code."""
     failure = explain(error)
-    echo(failure.line)
+    tell(failure.line)
     if _LOG.isEnabledFor(logging.DEBUG):
         redact_error(error, redactor())
         _LOG.error("traceback", exc_info=error)

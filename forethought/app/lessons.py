@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 lessons_app = typer.Typer(
-    help="List, show, edit, drop or confirm the lessons of failed tasks.",
+    help="List, show, edit, drop or confirm lessons of failed tasks.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -31,7 +31,7 @@ class McpOptions(ModelOptions):
 
 
 def mcp(options: McpOptions) -> int:
-    """Offer plan reviews, debugging, tasks and lessons to MCP clients."""
+    """Offer reviews, debugging, tasks and lessons to MCP clients."""
     try:
         from forethought.app.mcp_server import build_server
     except ImportError as error:

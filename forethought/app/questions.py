@@ -102,23 +102,44 @@ def reply_from(text: str, question: Mapping[str, Any]) -> Json:
         return reply | {"value": text}
     word, _, rest = text.partition(":")
     match word.strip().lower():
-        case "reject":
+        case "reject" | "no" | "n":
             return reply | {"decision": "reject", "reason": rest.strip()}
         case "edit":
             return reply | {"decision": "edit", "value": _json(rest)}
     # Whatever is added to `approve` would be lost: the graph takes the bare word alone.
-    return reply | {"decision": text.lower()}
+    return reply | {"decision": "approve" if text.lower() in {"yes", "y"} else text.lower()}
 
 
 def ask(console: Console, question: Mapping[str, Any], read: Callable[[str], str] = input) -> Json:
     """Ask at the terminal. Raises EOFError where it is closed."""
     _forget_typed_ahead()
     console.print(show_question(question))
-    words = "approve, approve all" if question.get("kind") == "tool" else "approve"
-    prompt = "> " if question.get("kind") == "question" else f"{words}, or edit: JSON, or reject: REASON > "
-    while not (text := read(prompt)).strip():
-        pass
-    return reply_from(text, question)
+    kind = question.get("kind", "question")
+    words = "approve, approve all" if kind == "tool" else "approve"
+    prompt = "> " if kind == "question" else f"{words}, reject: REASON, or edit: JSON > "
+    while True:
+        text = read(prompt)
+        problem = _problem(reply_from(text, question), question) if text.strip() else ""
+        if problem:
+            console.print(Text(problem, style="red"))
+        elif text.strip():
+            return reply_from(text, question)
+
+
+def _problem(reply: Json, question: Mapping[str, Any]) -> str:
+    """What to write instead of a reply that is plainly a slip; the graph finds all else. '' if it is none."""
+    choices = question.get("choices") or []
+    if question.get("kind", "question") == "question":
+        number = str(reply["value"])
+        slip = choices and number.isdecimal() and not any(map(str.isdecimal, "".join(map(str, choices))))
+        return f"there is no choice {number}: write 1 to {len(choices)}, or words of your own" if slip else ""
+    if reply["decision"] == "edit" and not reply["value"]:
+        what = (
+            "the arguments as a JSON object" if question["kind"] == "tool" else "the subtasks as a JSON list"
+        )
+        return f"write {what} after edit:"
+    known = ("approve", "reject", "edit", *(["approve all"] if question["kind"] == "tool" else []))
+    return "" if reply["decision"] in known else f"write {', '.join(known)}, or yes or no"
 
 
 def _forget_typed_ahead() -> None:

@@ -90,7 +90,7 @@ def run(options: RunOptions) -> int:
 
 
 def resume(options: ResumeOptions) -> int:
-    """Continue a thread that was interrupted, failed, or waits for a reply.
+    """Go on with a thread that was stopped, failed or asks you.
 
     The thread keeps its settings, except those that run code or decide where a key is sent: pass --tools and
     --base-url again (unless the environment sets them), and --environment and --allow-writes when you debug.
@@ -111,7 +111,7 @@ def resume(options: ResumeOptions) -> int:
 
 
 def fork(options: ForkOptions) -> int:
-    """Go back to just before a step and continue; only steps that ran beside it are repeated."""
+    """Go back to just before a step and run on. Steps beside it are repeated."""
 
     async def begin(thread: Thread) -> None:
         from forethought.state.history import ForkError, GraphCheckpoints, before_step, fork
@@ -155,7 +155,8 @@ def drive_turn(
     runner: Runner, thread: Thread, options: ModelOptions, graph_input: Any, ask: Ask | None = None
 ) -> tuple[int, Json]:
     """Run the thread until it ends or waits, and print what came of it: the exit code and the result."""
-    ending = runner.drive(thread, graph_input, RunDisplay(runner.console), ask or questions.ask)
+    display = RunDisplay(runner.console, thread.context.approve_plan)
+    ending = runner.drive(thread, graph_input, display, ask or questions.ask)
     line = explain(ending.error).line if ending.error else None
     result: Json = {"thread_id": thread.id, "status": "failed", "error": line}
     try:

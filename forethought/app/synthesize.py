@@ -61,7 +61,7 @@ class SynthesizeOptions(TrialOptions, ModelOptions):
 
 
 def synthesize(options: SynthesizeOptions) -> int:
-    """Reflect on failed trials at three levels: records to train on, guidance, lessons or planning errors."""
+    """Reflect on failed trials at three levels. Writes records to train on, guidance, lessons or errors."""
     from forethought.app.offline import OfflineRun, finish, material_id, read_runs
     from forethought.app.runner import open_runner
 

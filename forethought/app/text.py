@@ -35,10 +35,15 @@ def one_line(text: object, width: int | None = 100) -> str:
 
 
 def first_lines(text: object, lines: int = 3, width: int = 160) -> list[str]:
-    """The first lines that say something, each cut to `width`; the last one tells how many more there are."""
+    """The first lines that say something, each cut to `width`; the last one tells how many more there are.
+
+    A single line more is shown instead of counted.
+    """
     full = [line.rstrip() for line in clean(text).splitlines() if line.strip()]
-    first = [line if len(line) <= width else line[: width - 1] + "…" for line in full[:lines]]
-    return [*first, f"… {len(full) - lines} more lines"] if len(full) > lines else first
+    more = len(full) - lines
+    shown = full[:lines] if more > 1 else full
+    first = [line if len(line) <= width else line[: width - 1] + "…" for line in shown]
+    return [*first, f"… {more} more lines"] if more > 1 else first
 
 
 def to_json(value: Any, indent: int | None = 2) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forethought.training.gate import Retry
 
 train_app = typer.Typer(
-    help="Train a retrospective model on synthesized reflections, and compare it with prompted ones.",
+    help="Train a small model on reflections, and compare it.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -183,8 +183,8 @@ def _check_prices(services: Services, context: Context, models: Sequence[str]) -
     unknown = [model for model in models if not services.models.priced(model)]
     if context.max_usd is not None and unknown:
         raise TaskError(
-            f"max_usd cannot be kept: the price of {unknown[0]} is unknown; leave it out (max_usd=none) and "
-            "use max_tokens, or choose a model whose price is known"
+            f"max_usd cannot be kept: the price of {unknown[0]} is unknown; set max_tokens instead, or "
+            "choose a model whose price is known"
         )
 
 

@@ -11,7 +11,7 @@ from forethought.app.command_flags import CommandOptions, argument, flag, typer_
 from forethought.app.errors import CliError
 
 eval_app = typer.Typer(
-    help="Evaluate the agent, its ablations and baselines on benchmarks.",
+    help="Evaluate the agent, baselines and ablations on benchmarks.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

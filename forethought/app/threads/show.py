@@ -47,7 +47,7 @@ class ShowOptions(CommandOptions):
 
 
 def show(options: ShowOptions) -> int:
-    """Show what a thread did: plan, reviews, steps, re-plans, answer and cost."""
+    """Show what a thread did: plans, steps, answer and cost."""
     if options.steps + options.cost + options.branches + (options.diff is not None) > 1:
         raise CliError("--steps, --cost, --branches and --diff each show something else: give one of them")
     if is_debugging(options.thread):

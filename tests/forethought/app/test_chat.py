@@ -56,6 +56,7 @@ def test_a_conversation_keeps_its_thread_its_files_and_its_model(
     assert "a note.txt (12 bytes)\nb.txt (11 bytes)\n" in said.out
     assert {"model=openai:other", "max_steps=5"} <= set(said.out.splitlines())
     assert "#5 multiply" in said.out, "the steps behind the answer"
+    assert "skipped" not in said.out, "no answer rests on what was left out"
     assert "this session:" in said.out
     assert "/undo    Take the last turn back" in said.out
     assert said.err.endswith("go on with: forethought chat --thread t1\n")
@@ -85,20 +86,20 @@ def test_a_turn_is_taken_back_and_the_first_one_leaves_an_empty_thread(
 ) -> None:
     script, server = scripted()
     script.answer = "first answer"
-    assert talk("/undo\r", "One?\r", "\x04").err.startswith("forethought: nothing has been asked yet\n")
+    assert "\nnothing has been asked yet\n" in talk("/undo\r", "One?\r", "\x04").out
     before = cli("show", "t1", "--json").json
     talk("Two?\r", "/undo\r", "/exit\r")
     assert cli("show", "t1", "--json").json == before, "plan, steps, cost and all"
     script.answer = "second answer"
     back = talk("Two?\r", "/undo\r", "Three?\r", "/exit\r")
-    assert "taken back; before it stands:\n> One?" in back.out
+    assert "the last turn is taken back; the one before it was:\n> One?" in back.out
     assert "One?" in server.requests[-1].text
     assert "Two?" not in server.requests[-1].text
     assert tasks(cli).count("earlier task:") == 1
     assert "earlier task: One? → first answer" in tasks(cli)
     emptied = talk("/undo\r", "/undo\r", "/why\r", "/exit\r")
-    assert "taken back; nothing was said before: thread 20" in emptied.out
-    assert "nothing has been asked yet" in emptied.err
+    assert "the first turn is taken back; a new thread begins: 20" in emptied.out
+    assert "nothing has been asked yet" in emptied.out
 
 
 def test_questions_are_answered_in_place_or_left_and_asked_again(
@@ -108,7 +109,9 @@ def test_questions_are_answered_in_place_or_left_and_asked_again(
     said = talk("What is it?\r", "\x04", "/resume\r", "\x04", "/exit\r", flags=("--set", "approve_plan=true"))
     assert "it waits for a reply:" in said.err, said
     assert "Approve this plan?" in said.out
-    said = talk("/resume\r", "approve\r", "red\r", "/exit\r")
+    said = talk("/resume\r", "sure\r", "y\r", "red\r", "/exit\r")
+    assert said.out.count("Approve this plan?") == 1
+    assert "write approve, reject, edit, or yes or no" in said.out
     assert "Which colour?" in said.out, said
     assert any("red" in seen.last for seen in server.requests if seen.reply_name == "AnswerDraft")
 
@@ -126,7 +129,7 @@ def test_ctrl_c_stops_the_turn_and_twice_leaves(cli: Cli, talk: Talk, scripted: 
     said = talk("What is 40 + 2?\r", "\x03")
     hold.set()
     assert said.code == 130, said
-    assert said.err.startswith("forethought: interrupted; /resume goes on with it; Ctrl-C once more leaves\n")
+    assert "\ninterrupted; /resume goes on with it; Ctrl-C once more leaves\n" in said.out
     said = talk("/resume\r", "\x03", "half a word\x03")
     assert "the last turn is not finished: /resume goes on with it" in said.out
     assert (said.code, "42" in said.out, "Ctrl-C once more leaves\n" in said.out) == (130, True, True)
@@ -154,13 +157,14 @@ def test_after_a_stop_another_message_takes_the_turn_s_place(
     ("typed", "message"),
     [
         ("/nothing", "there is no /nothing; /help lists the commands"),
+        ("/undo 3", "/undo stands alone: send it without '3'"),
         ("/plan", "nothing has been asked yet"),
         ("/resume", "nothing has been asked yet"),
         ("/files no.txt", "no.txt: there is no such file"),
         ("/files 'no", "'no: No closing quotation"),
-        ("/set max_steps", "--set max_steps: write KEY=VALUE"),
+        ("/set max_steps", "\nmax_steps: write KEY=VALUE"),
         ("/set max_stops=3", "max_stops"),
-        ("/set model='no model'", "--set model: 'no model'"),
+        ("/set model='no model'", "\nmodel: 'no model'"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line_and_the_chat_goes_on(
@@ -168,7 +172,7 @@ def test_what_cannot_be_done_is_told_in_one_line_and_the_chat_goes_on(
 ) -> None:
     _, server = scripted()
     said = talk(f"{typed}\r", "/exit\r")
-    assert (said.code, said.err.count("\n"), message in said.err) == (0, 1, True), said
+    assert (said.code, said.err, message in said.out) == (0, "", True), said
     assert server.requests == []
 
 
@@ -177,10 +181,12 @@ def test_a_failed_turn_leaves_the_chat_and_can_be_gone_on_with(talk: Talk, scrip
 
     script, _ = scripted()
     script.fault = lambda seen: Fault(500)
-    failed = talk("What is 40 + 2?\r", "/exit\r")
+    failed = talk("What is 40 + 2?\r", "quit\r")
     assert (failed.code, "what was done is kept; /resume goes on with it" in failed.err) == (0, True), failed
     script.fault = lambda seen: None
-    assert "42" in talk("/resume\r", "/exit\r").out
+    gone_on = talk("/resume\r", "/resume\r", "/exit\r")
+    assert "42" in gone_on.out
+    assert "there is nothing to go on with: the last turn is finished" in gone_on.out
 
 
 def test_without_a_terminal_or_a_model_one_line_says_what_to_do(
@@ -191,6 +197,12 @@ def test_without_a_terminal_or_a_model_one_line_says_what_to_do(
     monkeypatch.setattr(Runner, "interactive", False)
     said = cli("chat")
     assert (said.code, "chat needs a terminal" in said.err) == (2, True)
+    assert "--json" not in cli("chat", "--help").out
+    listed = cli("--help").out
+    assert ("..." in listed.split("Commands:")[1], listed.index("  chat ") < listed.index("  collect ")) == (
+        False,
+        True,
+    )
 
 
 def test_the_history_is_kept_unless_threads_are_encrypted(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,6 +55,10 @@ def test_a_model_and_its_address_are_set_once_and_a_run_needs_no_flag(
 
 def test_a_key_is_asked_for_and_never_shown(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("typer.prompt", lambda name, hide_input: f"sk-{name}-{hide_input}")
+    monkeypatch.setattr("sys.stdin", io.StringIO("sk-piped\n"))
+    assert cli("config", "set", "XAI_API_KEY").err == ""
+    assert "XAI_API_KEY='sk-piped'" in user_file().read_text()
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     assert cli("config", "set", "OPENAI_API_KEY", "api_key=sk-it's \\ mine").code == 0
     assert "OPENAI_API_KEY='sk-OPENAI_API_KEY-True'" in user_file().read_text()
     shown = cli("config", "show")

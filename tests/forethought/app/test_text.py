@@ -59,7 +59,7 @@ def test_what_nobody_sees_goes_and_what_joins_letters_stays() -> None:
 
 def test_the_first_lines_say_how_many_more_there_are() -> None:
     assert first_lines("a\n\nb\nc\nd\n", 2) == ["a", "b", "… 2 more lines"]
-    assert first_lines("a\nb", 2) == ["a", "b"]
+    assert first_lines("a\nb\nc", 2) == ["a", "b", "c"], "the last one takes no more room than its count"
     assert first_lines("x" * 50, 1, 10) == ["xxxxxxxxx…"]
 
 

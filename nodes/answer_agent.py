@@ -41,14 +41,8 @@ from forethought.nodes.support.intra_reflection import (
 from forethought.nodes.support.memory_text import rejected_text
 from forethought.nodes.support.mending import may_mend, mending, mending_update
 from forethought.nodes.support.origins import thread_origin
-from forethought.nodes.support.prompt_text import (
-    Reader,
-    plan_outline,
-    plan_text,
-    step_items,
-    steps_text,
-    trajectory,
-)
+from forethought.nodes.support.plan_text import plan_outline, plan_text
+from forethought.nodes.support.prompt_text import Reader, step_items, steps_text, trajectory
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.sign_verdicts import signs_text
 from forethought.nodes.support.situation import background, situation

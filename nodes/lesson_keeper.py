@@ -24,13 +24,8 @@ from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.lessons import open_book, thread_of
 from forethought.nodes.support.memory_text import rounds_texts
 from forethought.nodes.support.origins import influence, thread_origin
-from forethought.nodes.support.prompt_text import (
-    Reader,
-    plan_text,
-    start_n,
-    steps_text,
-    trajectory,
-)
+from forethought.nodes.support.plan_text import plan_text
+from forethought.nodes.support.prompt_text import Reader, start_n, steps_text, trajectory
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.situation import situation
 from forethought.prompts.render import prompt_messages

@@ -37,14 +37,9 @@ from forethought.nodes.support.plan_reply import (
     plan_fields,
     plan_spec,
 )
+from forethought.nodes.support.plan_text import plan_text
 from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_update
-from forethought.nodes.support.prompt_text import (
-    Reader,
-    plan_text,
-    result_items,
-    steps_text,
-    trajectory,
-)
+from forethought.nodes.support.prompt_text import Reader, result_items, steps_text, trajectory
 from forethought.nodes.support.services import Services, Turn, user_of
 from forethought.nodes.support.sign_verdicts import recorded
 from forethought.nodes.support.situation import memory, situation

@@ -34,15 +34,9 @@ from forethought.nodes.support.effort import (
     skip_update,
     why_skipped,
 )
+from forethought.nodes.support.plan_text import plan_text
 from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_problem, plan_update
-from forethought.nodes.support.prompt_text import (
-    Reader,
-    plan_text,
-    result_items,
-    steps_text,
-    tool_record,
-    trajectory,
-)
+from forethought.nodes.support.prompt_text import Reader, result_items, steps_text, tool_record, trajectory
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.situation import memory, situation
 from forethought.prompts.render import prompt_messages, render

@@ -23,13 +23,8 @@ from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.intra_reflection import Revised, evaluation_of, revise_until, score_of
 from forethought.nodes.support.memory_text import memory_items
 from forethought.nodes.support.own_steps import own_steps
-from forethought.nodes.support.prompt_text import (
-    Reader,
-    result_items,
-    subtask_text,
-    trajectory,
-    work_outline,
-)
+from forethought.nodes.support.plan_text import subtask_text, work_outline
+from forethought.nodes.support.prompt_text import Reader, result_items, trajectory
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.situation import situation
 from forethought.nodes.support.state_reader import read_state

@@ -94,7 +94,7 @@ def from_state(
         id=id,
         task=text(values.get("task")) or text(progress.get("task_text")) or "(no task was given)",
         environment="forethought",
-        world=f"Tools that it had: {', '.join(sorted(effects))}." if effects else "",
+        world=_world(values, effects),
         files=tuple(text(mapping(item).get("name")) or text(item) for item in items(values.get("files"))),
         source=SOURCE,
         steps=tuple(steps),
@@ -104,6 +104,15 @@ def from_state(
         if stopped not in ("", *_STEP_LIMITS)
         else (),
     )
+
+
+def _world(values: Mapping[str, Any], effects: Mapping[str, str]) -> str:
+    """Its tools, and what the planner was shown of the files before the first plan."""
+    looked = [mapping(file) for file in items(mapping(values.get("look")).get("files"))]
+    shown = (f"## {text(file.get('name'))}\n{text(file.get('text'))}" for file in looked if file.get("text"))
+    tools = f"Tools that it had: {', '.join(sorted(effects))}." if effects else ""
+    files = "\n\n".join(shown)
+    return "\n\n".join(filter(None, (tools, files and f"What it was shown of its files at once:\n\n{files}")))
 
 
 def _present(values: Mapping[str, Any], task: object) -> list[Json]:

@@ -20,13 +20,8 @@ from typing import Any, Literal
 
 from forethought.models.allowance import Allowance
 from forethought.models.types import Usage, no_usage, reply_spec
-from forethought.nodes.support.prompt_text import (
-    Reader,
-    call_text,
-    steps_text,
-    subtask_text,
-    trajectory,
-)
+from forethought.nodes.support.plan_text import subtask_text
+from forethought.nodes.support.prompt_text import Reader, call_text, steps_text, trajectory
 from forethought.nodes.support.services import Turn
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import ForesightVerdict

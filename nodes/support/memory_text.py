@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
-from forethought.nodes.support.prompt_text import LINE_CHARS, call_text, cut_off, most, share
+from forethought.nodes.support.prompt_text import call_text
+from forethought.nodes.support.shares import LINE_CHARS, cut_off, most, share
 from forethought.sizes import Sizes
 from forethought.state.agent import LongTerm, ShortTerm
 from forethought.text import cut

@@ -12,15 +12,8 @@ from itertools import accumulate
 from typing import Any
 
 from forethought.nodes.support.excerpts import gist
-from forethought.nodes.support.prompt_text import (
-    LINE_CHARS,
-    Reader,
-    call_text,
-    condensed,
-    cut_off,
-    doubling_share,
-    move_text,
-)
+from forethought.nodes.support.prompt_text import Reader, call_text, condensed, move_text
+from forethought.nodes.support.shares import LINE_CHARS, cut_off, doubling_share
 from forethought.sizes import extent
 from forethought.state.agent import Step
 from forethought.text import one_line

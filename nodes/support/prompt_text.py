@@ -1,4 +1,4 @@
-"""The text of state in prompts: one renderer a record, deterministic, so that prompts can be replayed.
+"""The text of steps, results and files in prompts: deterministic, so that prompts can be replayed.
 
 Everything is shown whole as long as it fits its share of the model's window (`forethought.sizes`). Beyond it
 the newest steps stay whole, older texts are cut to what bears on the reader's work (`excerpts`), and the
@@ -11,20 +11,13 @@ import json
 import mimetypes
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 from forethought.nodes.support.excerpts import Text, excerpts, shown
+from forethought.nodes.support.shares import LINE_CHARS, cut_off, most, share
 from forethought.sizes import Sizes, extent
-from forethought.state.agent import (
-    AgentState,
-    FileRef,
-    Plan,
-    Result,
-    Step,
-    Subtask,
-)
+from forethought.state.agent import AgentState, FileRef, Result, Step
 from forethought.text import cut, one_line
 from forethought.tools.base import Tool
 
@@ -32,14 +25,6 @@ HEAD_CHARS = 400
 """Characters of a thought, and of an observation in summaries."""
 OPEN_CHARS = 3_000
 """Characters of what an unfinished subtask saw last, for a reader who looks back on the run."""
-MANY = 150
-"""Steps, results or other things of a kind that are shown one by one, at most: the newest."""
-OUTLINE_CHARS = 6_000
-"""Characters of a plan in short."""
-LINE_CHARS = 200
-"""Characters of a text that is shown in one line; a text of many keeps as much at least."""
-_HEAD = 40
-"""Characters of a description in the outline of a very large plan."""
 _BRIEF_STEP = 600
 """Bytes of a step that is cut as far as steps are."""
 
@@ -215,60 +200,6 @@ def tool_record(steps: Iterable[Step], sizes: Sizes) -> str:
     return "\n".join(lines)
 
 
-def subtask_text(subtask: Subtask) -> str:
-    """A subtask as its worker sees it."""
-    lines = [subtask["description"]]
-    if subtask["expected"]:
-        lines.append(f"Expected result: {subtask['expected']}")
-    return "\n".join(lines)
-
-
-def plan_text(plan: Plan, *, only_open: bool = False) -> str:
-    """The plan, a block a subtask, with each one's status. Of a very long plan the finished ones are a
-    number: their results stand beside it."""
-    subtasks = plan.get("subtasks", [])
-    facts = {"Known": plan.get("known"), "To be found out": plan.get("open")}
-    whole = [subtask for subtask in subtasks if subtask["status"] != "finished"]
-    lines = [f"{name}: {'; '.join(items)}" for name, items in facts.items() if items and subtasks]
-    blocks = ["\n".join(lines)] if lines else []
-    if not only_open and len(subtasks) <= MANY:
-        whole = subtasks
-    elif not only_open:
-        blocks += [f"{len(subtasks) - len(whole)} subtasks are finished besides those below."]
-    for subtask in whole:
-        after = f", after {', '.join(subtask['depends_on'])}" if subtask["depends_on"] else ""
-        block = f"{subtask['id']} [{subtask['status']}{after}]\n{subtask_text(subtask)}"
-        begins = call_text(call) if (call := subtask.get("call")) and subtask["status"] == "pending" else ""
-        if begins not in block:
-            block += f"\nBegins with: {begins}"
-        blocks.append(block)
-    return "\n\n".join(blocks)
-
-
-def plan_outline(plan: Plan, sizes: Sizes) -> str:
-    """The plan in short, a line a subtask: id, status and the head of its description."""
-    lines = [
-        f"{item['id']} [{item['status']}]: {one_line(item['description'], LINE_CHARS)}"
-        for item in plan.get("subtasks", [])
-    ]
-    return cut("\n".join(lines), min(OUTLINE_CHARS, sizes.written))
-
-
-def work_outline(plan: Plan, sizes: Sizes) -> str:
-    """The plan as all its workers see it, without statuses: ids and the head of each description. Subtasks in
-    a row with the same description share a line; '' if there is only one."""
-    subtasks, room = plan.get("subtasks", []), min(OUTLINE_CHARS * 2 // 3, sizes.written)
-    groups = [(words, list(group)) for words, group in groupby(subtasks, key=itemgetter("description"))]
-    limit = max(_HEAD, min(LINE_CHARS, room // max(len(groups), 1)))
-    lines = [f"{_ids(group)}: {one_line(words, limit)}" for words, group in groups]
-    return cut("\n".join(lines), room) if len(subtasks) > 1 else ""
-
-
-def _ids(subtasks: Sequence[Subtask]) -> str:
-    first, last = subtasks[0]["id"], subtasks[-1]["id"]
-    return first if len(subtasks) == 1 else f"{first} to {last}"
-
-
 def result_items(
     results: Mapping[str, Result],
     reader: Reader,
@@ -331,28 +262,6 @@ def step_items(
         numbers = f"{earlier[0]['n']} to {earlier[-1]['n']}"
         items.insert(0, {"n": numbers, "text": "\n".join(condensed(earlier, room))})
     return items
-
-
-def share(room: int, count: int) -> int:
-    """How many characters of `room` each of `count` texts may have: a line at least."""
-    return max(LINE_CHARS, doubling_share(room, count))
-
-
-def doubling_share(room: int, count: int) -> int:
-    """An equal part of `room` for each of `count` texts. It changes only as the count doubles, so that a
-    prompt that grows seldom changes what it said before."""
-    return room >> (max(count, 1) - 1).bit_length()
-
-
-def most(room: int, each: int) -> int:
-    """How many things of a kind are shown one by one, of which each takes `each` at least."""
-    return max(1, min(MANY, room // each))
-
-
-def cut_off(count: int, many: int) -> int:
-    """How many of `count` are not among the newest, which are at most `many`: it grows in batches."""
-    batch = max(many // 2, 1)
-    return max(-(-(count - many) // batch), 0) * batch
 
 
 def condensed(steps: Sequence[Step], room: int) -> list[str]:

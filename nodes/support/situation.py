@@ -9,8 +9,9 @@ from typing import Any
 
 from forethought.nodes.support.first_look import look_values
 from forethought.nodes.support.memory_text import rounds_texts
-from forethought.nodes.support.prompt_text import LINE_CHARS, files_text, most, share
+from forethought.nodes.support.prompt_text import files_text
 from forethought.nodes.support.services import Services
+from forethought.nodes.support.shares import LINE_CHARS, most, share
 from forethought.sizes import Sizes
 from forethought.state.agent import AgentState, Progress
 from forethought.state.context import Context

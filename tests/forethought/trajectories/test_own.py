@@ -72,6 +72,13 @@ def test_only_the_present_task_in_the_order_of_its_steps_with_the_answer_last():
     assert answer.reflection == "Evaluation of the draft (score 9 of 10): complete"
 
 
+def test_what_the_planner_was_shown_of_the_files_is_told():
+    look = {"files": [{"name": "teams.csv", "shown": "whole", "text": "team,cost\nB,3"}], "signs": []}
+    assert from_state(state(look=look), {"save": "write"}).world == (
+        "Tools that it had: save.\n\nWhat it was shown of its files at once:\n\n## teams.csv\nteam,cost\nB,3"
+    )
+
+
 def test_an_answer_in_which_its_author_named_no_defect_says_so():
     answer = from_state(state(draft={"evaluation": "", "score": 10, "used_steps": []}), {}).steps[-1]
     assert answer.reflection == "Evaluation of the draft (score 10 of 10): no defect was named"

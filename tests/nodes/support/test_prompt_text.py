@@ -1,4 +1,4 @@
-"""The text of state in prompts: summaries, and the bounds that hold for a long run."""
+"""The text of steps and results in prompts: summaries, and the bounds that hold for a long run."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ import pytest
 from forethought.nodes.support.memory_text import memory_items, rounds_texts
 from forethought.nodes.support.prompt_text import (
     HEAD_CHARS,
-    MANY,
     OPEN_CHARS,
     Reader,
-    plan_text,
     result_items,
     step_items,
     step_text,
     steps_text,
     tool_record,
 )
+from forethought.nodes.support.shares import MANY
 from forethought.nodes.support.situation import earlier_items
 from forethought.sizes import Sizes
 from forethought.state.agent import Result, Step
@@ -175,33 +174,6 @@ def test_ten_programs_are_shown_whole() -> None:
     assert step_items(whole, READER, SIZES.seen) == [
         {"n": step["n"], "text": step_text(step)} for step in whole
     ]
-
-
-def planned(finished: int, pending: int) -> Any:
-    """A plan of as many subtasks."""
-    return {
-        "subtasks": [
-            {
-                "id": f"s{n}",
-                "description": f"do {n} " + "d" * 600,
-                "depends_on": [],
-                "expected": "e" * 100,
-                "status": "finished" if n < finished else "pending",
-            }
-            for n in range(finished + pending)
-        ]
-    }
-
-
-def test_the_finished_subtasks_of_a_long_plan_are_a_number_and_the_open_ones_whole() -> None:
-    first, *blocks = plan_text(planned(1_000, 30)).split("\n\n")
-    assert first == "1000 subtasks are finished besides those below."
-    assert blocks == plan_text(planned(1_000, 30), only_open=True).split("\n\n")
-    assert len(blocks) == 30
-
-
-def test_a_plan_of_ordinary_length_is_told_whole() -> None:
-    assert plan_text(planned(100, 50)).count("d" * 600) == 150
 
 
 def test_of_very_many_results_the_newest_are_shown_and_the_others_named() -> None:

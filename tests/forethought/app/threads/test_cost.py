@@ -162,7 +162,12 @@ def test_one_view_at_a_time(cli: Cli) -> None:
 
 def test_on_a_narrow_screen_the_notes_stand_below_the_figures(monkeypatch: Any) -> None:
     row = {"mechanism": "plan_intra", "calls": 1, "input_tokens": 5, "cached_tokens": 0, "output_tokens": 2}
-    row |= {"usd": None, "seconds": 1.0, "changed": 0, "note": "skipped: 1 (nothing new was seen in the files)"}
+    row |= {
+        "usd": None,
+        "seconds": 1.0,
+        "changed": 0,
+        "note": "skipped: 1 (nothing new was seen in the files)",
+    }
     report = {"thread_id": "t", "status": "answered", "cost": [row], "usage": {}, "seconds": 1.0}
     for width, line in ((80, f"plan intra: {row['note']}"), (120, f"0  {row['note']}")):
         monkeypatch.setenv("COLUMNS", str(width))

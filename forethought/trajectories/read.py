@@ -64,9 +64,9 @@ def _named(place: str) -> Iterator[None]:
 def read_trajectories(path: str | Path) -> list[Loaded]:
     """The trajectories in the file at `path`, or in all files of a folder and of its subfolders.
 
-    In a folder, files that are broken or in no known format are passed over, and warnings name them. A trajectory that is read
-    twice, word for word, is given once. Reads the disk: call it in a thread from a coroutine. Raises
-    ValueError, in one line that says what to do.
+    In a folder, files that are broken or in no known format are passed over, and warnings name them. A
+    trajectory that is read twice, word for word, is given once. Reads the disk: call it in a thread from a
+    coroutine. Raises ValueError, in one line that says what to do.
     """
     chosen = Path(path)
     if not chosen.is_dir():

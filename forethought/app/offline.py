@@ -95,7 +95,7 @@ class _Display(StreamDisplay):
         super().__init__(console)
         self._words, self._estimate = {**words, "problems": "left out"}, estimate
 
-    def event(self, event: Json) -> None:
+    def event(self, event: Mapping[str, Any]) -> None:
         """See StreamDisplay."""
         if event.get("text") != self._estimate:
             super().event(event)

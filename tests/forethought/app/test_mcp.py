@@ -117,10 +117,8 @@ async def test_a_client_lists_and_calls_the_tools(connected: Any, scripted: Serv
 
 
 async def test_a_client_that_leaves_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
-    async with listening_server() as address:
-        async with streamable_http_client(address) as streams, ClientSession(*streams[:2]) as session:
-            await session.initialize()
-            await session.list_tools()
+    async with over_http() as session:
+        await session.list_tools()
     assert [each.getMessage() for each in caplog.records if each.name.startswith("mcp.")] == []
 
 

@@ -125,4 +125,8 @@ def as_record(model: type[M], value: Any, path: Path, number: int) -> M:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"])) or "the record"
-        raise FileError(f"{path}:{number}: {field}: {reason_of(first)}") from error
+        reason = reason_of(first)
+        if first["type"] == "extra_forbidden":
+            there = f"; there are {', '.join(model.model_fields)}" if len(first["loc"]) == 1 else ""
+            reason = f"there is no such field{there}"
+        raise FileError(f"{path}:{number}: {field}: {reason}") from error

@@ -86,7 +86,7 @@ async def _fetched(address: str, settings: Settings) -> tuple[str, bytes]:
 
 def with_all_files(arguments: Sequence[str]) -> list[str]:
     """The command line with --file before each of several values, of which the parser takes one: what follows
-    a file is one too if it is there, or an address."""
+    a file is one too if it is there, a pattern of what is there, or an address."""
     line: list[str] = []
     taking = False
     for text in arguments:
@@ -100,4 +100,5 @@ def with_all_files(arguments: Sequence[str]) -> list[str]:
 
 
 def _is_there(text: str) -> bool:
-    return not text.startswith("-") and (_is_address(text) or os.path.exists(os.path.expanduser(text)))
+    path = os.path.expanduser(text)
+    return not text.startswith("-") and (_is_address(text) or os.path.exists(path) or bool(glob.glob(path)))

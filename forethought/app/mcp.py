@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import sys
 from typing import TYPE_CHECKING
@@ -61,7 +62,7 @@ def listening_socket(place: str) -> socket.socket:
     try:
         return socket.create_server(("127.0.0.1", int(port)))
     except OSError as error:
-        raise CliError(f"--http {place}: {error.strerror}; choose another port") from error
+        raise CliError(f"--http {place}: {os.strerror(error.errno or 0)}; choose another port") from error
 
 
 async def serve(server: FastMCP, listening: socket.socket) -> None:

@@ -64,7 +64,8 @@ class OfflineRun:
             runner.console.print(Text(self.estimate))
             if not runner.confirm("go on?"):
                 raise CliError("nothing was run; go on with the same command and --yes", WAITS)
-        ending = runner.drive(session, graph_input, _Display(runner.console, self.words), self.ask)
+        display = _Display(runner.console, self.words, self.estimate)
+        ending = runner.drive(session, graph_input, display, self.ask)
         return self._report(session, ending), ending
 
     def _report(self, session: Session, ending: Ending) -> Json:
@@ -87,11 +88,17 @@ class OfflineRun:
 
 
 class _Display(StreamDisplay):
-    """A line for each entry that a node adds to a channel."""
+    """A line for each entry that a node adds to a channel, and the notes, but for the `estimate` if it was
+    agreed to."""
 
-    def __init__(self, console: Console, words: Mapping[str, str]) -> None:
+    def __init__(self, console: Console, words: Mapping[str, str], estimate: str) -> None:
         super().__init__(console)
-        self._words = {**words, "problems": "left out"}
+        self._words, self._estimate = {**words, "problems": "left out"}, estimate
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        """See StreamDisplay."""
+        if event.get("text") != self._estimate:
+            super().event(event)
 
     def updated(self, node: str, update: Mapping[str, Any]) -> None:
         """See StreamDisplay."""

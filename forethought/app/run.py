@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -20,9 +20,6 @@ from forethought.app.runner import Ask, Runner, open_runner
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
 from forethought.text import sanitize_text
-
-if TYPE_CHECKING:
-    pass
 
 Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
 """Returns the graph's input: a task, a Command, or None to go on."""

@@ -22,9 +22,6 @@ from forethought.state.context import Context, bounded
 from forethought.tools.base import Tool, make_tool
 from forethought.tools.files import FileStore
 
-_RETRIES = 2
-"""For what providers' packages do not try again, as on a connection of an event loop that has ended."""
-
 
 class Adviser:
     """Who plans for a worker and checks its answers, whatever its task.
@@ -62,9 +59,8 @@ class Adviser:
         """The turn for a worker with these tools, whose own model is `chat`, or asked over `transport`."""
         settings, context, asked = self.settings, self.context, self.model or chat
         if asked is not None and not isinstance(asked, str):
-            # It retries most by itself, and the operator's names are not for it.
-            given, few = ChatObjects.of(asked, {}, ()), min(settings.request_retries, _RETRIES)
-            settings = settings.model_copy(update={"request_retries": few, "allowed_models": ()})
+            given = ChatObjects.of(asked, {}, ())
+            settings = given.settings(settings)
             transport = live = self._live.get(id(asked)) or LiveTransport(settings, chats=given.by_name)
             self._live = {id(asked): live}
             context = context.model_copy(update=given.by_field)

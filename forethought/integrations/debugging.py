@@ -65,10 +65,8 @@ async def debug(
     is_path = isinstance(trajectory, str | Path)
     read = read_trajectories if is_path else lambda run: all_from_json(to_jsonable_python(run, fallback=str))
     run = the_run(await asyncio.to_thread(read, trajectory), pick)
-    settings = settings or Settings()
     chats = ChatObjects.of(None if isinstance(model, str) else model, {}, ())
-    if chats.by_name:  # it retries by itself, and the operator's names are not for it
-        settings = settings.model_copy(update={"request_retries": 0, "allowed_models": ()})
+    settings = chats.settings(settings or Settings())
     asked = {"model": model} if isinstance(model, str) else chats.by_field
     context = bounded(DebuggerContext(**{**asked, **choices}), settings)
     transport = LiveTransport(settings, chats=chats.by_name)

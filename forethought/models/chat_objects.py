@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from forethought.settings import Settings
+
+_RETRIES = 2
+"""For what providers' packages do not try again, as on a connection of an event loop that has ended."""
+
 
 @dataclass(frozen=True)
 class ChatObjects:
@@ -37,6 +42,13 @@ class ChatObjects:
             by_field[field] = known or _name(chat, by_name)
             by_name[by_field[field]] = chat
         return cls(by_name, by_field)
+
+    def settings(self, settings: Settings) -> Settings:
+        """The settings with which these are asked: they retry most by themselves, and the operator's names
+        are not for them."""
+        few = min(settings.request_retries, _RETRIES)
+        changes = {"request_retries": few, "allowed_models": ()} if self.by_name else {}
+        return settings.model_copy(update=changes)
 
 
 def identity(chat: BaseChatModel) -> tuple[str, str, str | None]:

@@ -73,8 +73,10 @@ class LiveTransport:
         """Raises ConfigurationError when the provider is unknown or not installed, or its key is not set."""
         if backend := self._backend(model):
             backend.verify(model)
-        else:
-            self._built(model)
+        elif model not in self._given:
+            providers.check_key(model, self.settings)
+            if self._identity(model)[0] != "openai":  # whose package is always there, and slow to load
+                providers.build(model, self.settings)
 
     def priced(self, model: str) -> bool:
         """Whether calls of `model` can be counted in dollars."""

@@ -64,27 +64,32 @@ def _named(place: str) -> Iterator[None]:
 def read_trajectories(path: str | Path) -> list[Loaded]:
     """The trajectories in the file at `path`, or in all files of a folder and of its subfolders.
 
-    In a folder, files in no known format are passed over, and a warning names them. A trajectory that is read
-    twice, word for word, is given once. Reads the disk: call it in a thread from a coroutine. Raises
-    ValueError, in one line that says what to do.
+    In a folder, files that are broken or in no known format are passed over, and warnings name them. A
+    trajectory that is read twice, word for word, is given once. Reads the disk: call it in a thread from a
+    coroutine. Raises ValueError, in one line that says what to do.
     """
     chosen = Path(path)
     if not chosen.is_dir():
         return list(distinct(read_file(chosen)))
     trajectories: list[Loaded] = []
-    unknown: dict[str, UnknownFormatError] = {}
+    unknown: list[str] = []
+    problems: list[ValueError] = []
     for file in candidates(chosen):
         try:
             trajectories += read_file(file)
-        except UnknownFormatError as error:
-            unknown[file.relative_to(chosen).as_posix()] = error
+        except ValueError as error:
+            problems.append(error)
+            if isinstance(error, UnknownFormatError):
+                unknown.append(file.relative_to(chosen).as_posix())
+            else:
+                logger.warning("passed over: %s", error)
     if not trajectories:
         why = f"no file in this folder ends in {', '.join(SUFFIXES)}"
-        if unknown:
-            why = "no trajectories in this folder; of {}: {}".format(*next(iter(unknown.items())))
+        if problems:
+            why = f"no trajectories in this folder; the first problem: {problems[0]}"
         raise ValueError(f"{chosen}: {why}")
     if unknown:
-        names = ", ".join([*list(unknown)[:_NAMED], *["..."] * (len(unknown) > _NAMED)])
+        names = ", ".join([*unknown[:_NAMED], *["..."] * (len(unknown) > _NAMED)])
         logger.warning("%s: passed over, in no known format: %s", chosen, names)
     return list(distinct(trajectories))
 

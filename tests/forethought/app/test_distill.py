@@ -71,7 +71,7 @@ def test_errors_are_written_with_where_they_come_from(cli: Cli, served: Serve, l
 
 
 def test_what_costs_more_than_a_few_calls_is_asked_about_first(
-    cli: Cli, served: Serve, tmp_path: Path
+    cli: Cli, served: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = served(Distiller())
     towns = ("Ulm", "Bern", "Bonn", "Rome", "Graz", "Lyon")
@@ -81,6 +81,9 @@ def test_what_costs_more_than_a_few_calls_is_asked_about_first(
     assert "about 14 calls" in waits.out
     assert "the same command and --yes" in waits.err
     assert cli("distill", log, "--yes", "--json").json["counts"]["mixed"] == 6
+    monkeypatch.setattr("forethought.app.runner.Runner.confirm", lambda *_: True)
+    agreed = cli("distill", log, "--fresh")
+    assert (agreed.out + agreed.err).count("estimate: about 14 calls") == 1
 
 
 def test_the_same_command_continues_after_an_outage_and_repeats_nothing(

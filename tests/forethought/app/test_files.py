@@ -83,13 +83,15 @@ def test_one_flag_takes_several_values(folder: Path) -> None:
         "in/a.csv",
         "in/b.csv",
         "http://x.test/c",
+        "in/*.txt",
         "Why?",
         "-f",
         "no.txt",
         "in/note.txt",
     ]
     assert with_all_files(given) == [
-        *("run", "--file", "in/a.csv", "--file", "in/b.csv", "--file", "http://x.test/c", "Why?"),
+        *("run", "--file", "in/a.csv", "--file", "in/b.csv", "--file", "http://x.test/c"),
+        *("--file", "in/*.txt", "Why?"),
         *("-f", "no.txt", "--file", "in/note.txt"),
     ]
     assert with_all_files(["show", "in"]) == ["show", "in"]

@@ -72,6 +72,21 @@ async def test_a_chat_model_is_asked(settings: Callable[..., Settings]) -> None:
     assert found.critical["root_cause"] == "the wrong drawer was chosen"
 
 
+async def test_a_chat_model_whose_connection_broke_is_asked_again(settings: Callable[..., Settings]) -> None:
+    class Breaking(FakeListChatModel):
+        asked: int = 0
+
+        def _call(self, *args: Any, **options: Any) -> str:
+            self.asked += 1
+            if self.asked == 1:
+                raise ConnectionResetError("the connection was closed")
+            return super()._call(*args, **options)
+
+    said = [json.dumps(labels(1, planning="constraint_ignorance")), json.dumps(critical(1))]
+    found = await debug(trajectory(1), model=Breaking(responses=said), settings=settings())
+    assert found.status == "found", found.problem
+
+
 async def test_a_right_answer_needs_no_model(ask: Ask) -> None:
     found = await ask(trajectory(2, answer=GOLD), expect=GOLD)
     assert (found.status, found.critical, found.usage["calls"]) == ("successful", None, 0)

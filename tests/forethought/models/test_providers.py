@@ -157,3 +157,9 @@ def test_importing_loads_no_provider() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_check_of_the_key_loads_no_client(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    monkeypatch.setattr("forethought.models.providers.build", lambda *_: pytest.fail("built for nothing"))
+    Models(settings()).verify(["openai:gpt-4.1"])

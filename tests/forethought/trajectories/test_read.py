@@ -54,11 +54,13 @@ def test_a_folder_of_logs_of_every_kind_names_what_it_passes_over(tmp_path, capl
     put(tmp_path / "c.traj.json", chat_examples.MINI_SWE)
     put(tmp_path / "config.json", {"temperature": 0})
     put(tmp_path / "588_DFS.json", step_examples.DFS)
+    put(tmp_path / "half.json", '{"task": ')
     found = {loaded.trajectory.source: loaded.trajectory for loaded in read_trajectories(tmp_path)}
     assert set(found) == {"inspect", "swe_agent", "mini_swe_agent", "stable_tool_bench"}
     assert found["inspect"].instructions == chat_examples.SYSTEM
     own = [each.getMessage() for each in caplog.records if each.name.startswith("forethought.")]
-    assert own == [f"{tmp_path}: passed over, in no known format: config.json"]
+    assert own[0].startswith(f"passed over: {tmp_path / 'half.json'}: broken JSON (")
+    assert own[1:] == [f"{tmp_path}: passed over, in no known format: config.json"]
 
 
 def test_a_folder_of_results_of_tau2_is_read_with_its_simulations(tmp_path):

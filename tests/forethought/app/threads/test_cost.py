@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from forethought.app.display import make_console
+from forethought.app.threads.cost import render_costs
 from forethought.state.cost import cost_rows
 from tests.forethought.app.conftest import Cli
 from tests.support.agent import Script
@@ -156,3 +158,20 @@ def test_a_price_that_is_not_known_is_none_and_one_that_is_is_summed(cli: Cli, s
 def test_one_view_at_a_time(cli: Cli) -> None:
     refused = cli("show", "t", "--cost", "--steps")
     assert (refused.code, "give one of them" in refused.err) == (2, True)
+
+
+def test_on_a_narrow_screen_the_notes_stand_below_the_figures(monkeypatch: Any) -> None:
+    row = {"mechanism": "plan_intra", "calls": 1, "input_tokens": 5, "cached_tokens": 0, "output_tokens": 2}
+    row |= {
+        "usd": None,
+        "seconds": 1.0,
+        "changed": 0,
+        "note": "skipped: 1 (nothing new was seen in the files)",
+    }
+    report = {"thread_id": "t", "status": "answered", "cost": [row], "usage": {}, "seconds": 1.0}
+    for width, line in ((80, f"plan intra: {row['note']}"), (120, f"0  {row['note']}")):
+        monkeypatch.setenv("COLUMNS", str(width))
+        console = make_console()
+        with console.capture() as shown:
+            console.print(render_costs(report))
+        assert line in shown.get(), shown.get()

@@ -25,6 +25,11 @@ def has_visible_text(text: str) -> bool:
     return any(unicodedata.category(character)[0] in "LNPS" for character in text)
 
 
+def how_many(number: int, noun: str) -> str:
+    """The number and its noun, as in "1 step" and "1,200 steps"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def sanitize_text(text: str) -> str:
     """`text` as every database stores it and every encoder writes it.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import socket
 import sys
@@ -68,7 +69,12 @@ def listening_socket(place: str) -> socket.socket:
 async def serve(server: FastMCP, listening: socket.socket) -> None:
     """Answer at /mcp until SIGINT or SIGTERM."""
     import uvicorn
+    from anyio import ClosedResourceError
 
+    def matters(record: logging.LogRecord) -> bool:  # a client that left is an error to the package
+        return not (record.exc_info and isinstance(record.exc_info[1], ClosedResourceError))
+
+    logging.getLogger("mcp.server.streamable_http").addFilter(matters)
     config = uvicorn.Config(
         server.streamable_http_app(), log_level="warning", timeout_graceful_shutdown=_CLOSE_S
     )

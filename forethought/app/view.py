@@ -21,7 +21,7 @@ from rich.text import Text
 from forethought.app.text import clean, first_lines, one_line, to_json
 from forethought.state.cost import tool_seconds
 from forethought.state.steps import is_call
-from forethought.text import escape_hidden
+from forethought.text import escape_hidden, how_many
 
 Json = Mapping[str, Any]
 LONGEST_ARGUMENT = 10_000
@@ -108,8 +108,8 @@ def review(record: Json) -> RenderableType:
     if not errors:
         return Text(f"Reflector: no planning errors found in plan v{version}", style="green")
     signs = [error for error in errors if _SIGN.match(str(error.get("evidence") or ""))]
-    counts = [_count(len(errors) - len(signs), "planning error")] if len(errors) > len(signs) else []
-    counts += [f"{_count(len(signs), 'sign')} that nothing looks after"] if signs else []
+    counts = [how_many(len(errors) - len(signs), "planning error")] if len(errors) > len(signs) else []
+    counts += [f"{how_many(len(signs), 'sign')} that nothing looks after"] if signs else []
     lines = [Text(f"Reflector: {' and '.join(counts)} in plan v{version}", style="yellow")]
     for error in errors:
         kind = "sign" if error in signs else one_line(error.get("error_type"), 80)
@@ -303,8 +303,8 @@ def summary(result: Json) -> RenderableType:
     facts = [f"max_{spent} spent"] if spent else []
     facts += [f"score {result['score']}"] if result.get("score") else []
     steps = result.get("steps") or []
-    made = f"{_count(len(steps), 'step')} with {_count(sum(map(is_call, steps)), 'tool call')}"
-    facts += [_count(result.get("rounds") or 0, "round"), made]
+    made = f"{how_many(len(steps), 'step')} with {how_many(sum(map(is_call, steps)), 'tool call')}"
+    facts += [how_many(result.get("rounds") or 0, "round"), made]
     facts += [usage_line(result.get("usage") or {}), seconds(result.get("seconds"))]
     line = Text(status, style=_STATUS_STYLES.get(status, "yellow"))
     return line.append("  " + ", ".join(facts), style="default")
@@ -315,7 +315,7 @@ def usage_line(usage: Json) -> str:
     about = "about " if usage.get("estimated") else ""
     tokens = f"{usage.get('input_tokens', 0):,} + {usage.get('output_tokens', 0):,} tokens"
     price = "price unknown" if usage.get("usd") is None else f"${usage['usd']:.4f}"
-    calls = _count(usage.get("calls", 0), "model call")
+    calls = how_many(usage.get("calls", 0), "model call")
     return f"{calls}, {about}{tokens} ({usage.get('cached_tokens', 0):,} cached), {price}"
 
 
@@ -325,10 +325,6 @@ def seconds(value: Any) -> str:
     if number < 90:
         return f"{value}s" if isinstance(value, int) else f"{number:.1f}s"
     return f"{int(number // 60)}m {int(number % 60)}s"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _dim(text: str) -> Text:

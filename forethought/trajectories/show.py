@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from forethought.text import cut
+from forethought.text import cut, how_many
 from forethought.trajectories.types import Outcome, Tool, Trajectory, TrajectoryStep
 
 MAX_OBSERVATION = 6_000
@@ -127,19 +127,15 @@ def shortened(trajectories: Sequence[Trajectory], limit: int, window: int | None
     tasks = sum(len(trajectory.task) > TASK_CHARS for trajectory in trajectories)
     runs = sum(len(trajectory.steps) > (window or len(trajectory.steps)) for trajectory in trajectories)
     parts = (
-        f"{_count(len(long), 'observation')} of more than {limit:,} characters (the longest has "
+        f"{how_many(len(long), 'observation')} of more than {limit:,} characters (the longest has "
         f"{max(long):,}; --set max_observation_chars=N shows more)"
         if long
         else "",
-        f"{_count(tasks, 'task')} of more than {TASK_CHARS:,} characters" if tasks else "",
-        f"{_count(runs, 'run')} of more than {window} steps (--set window=N shows more)" if runs else "",
+        f"{how_many(tasks, 'task')} of more than {TASK_CHARS:,} characters" if tasks else "",
+        f"{how_many(runs, 'run')} of more than {window} steps (--set window=N shows more)" if runs else "",
     )
     told = [part for part in parts if part]
     return f"prompts shorten {'; '.join(told)}" if told else ""
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 LabelledRun = tuple[str, Outcome, Trajectory]

@@ -10,6 +10,7 @@ from forethought.nodes.debugger.messages import critical_messages, label_message
 from forethought.nodes.support.offline import tokens_of_prompt
 from forethought.prompts.debug_replies import MOST_SUSPECTS
 from forethought.state.debugger import BASELINES, LABELLED_METHODS, DebuggerContext
+from forethought.text import how_many
 from forethought.trajectories.types import Trajectory
 
 
@@ -41,4 +42,4 @@ def _reruns(trajectory: Trajectory, context: DebuggerContext) -> str:
     trials = len(trajectory.steps) * context.trials if context.method == "counterfactual" else 0
     corrected = 0 if context.rerun == "off" else context.max_reruns
     controls = ", and controls" if trials else ""
-    return f"at most {trials + corrected} re-runs{controls}" if trials + corrected else ""
+    return f"at most {how_many(trials + corrected, 're-run')}{controls}" if trials + corrected else ""

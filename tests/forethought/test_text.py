@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.text import cut, has_visible_text, one_line
+from forethought.text import cut, has_visible_text, how_many, one_line
 
 
 @pytest.mark.parametrize("text", ["42", "-", "`", "🙂", "é", "e\u0301", "東京"])
@@ -37,3 +37,7 @@ def test_one_line_is_never_longer_than_its_limit(text: str, limit: int) -> None:
 def test_a_cut_says_how_much_is_missing(tail: float, expected: str) -> None:
     assert cut("aaabbbbccccddddd", 12, tail) == expected
     assert cut("short", 5, tail) == "short"
+
+
+def test_a_count_has_its_noun_in_the_right_number() -> None:
+    assert [how_many(n, "step") for n in (0, 1, 1200)] == ["0 steps", "1 step", "1,200 steps"]

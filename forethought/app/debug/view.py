@@ -19,7 +19,7 @@ from forethought.app.report import status_of, task_error, usage_of, waiting
 from forethought.app.text import one_line
 from forethought.app.view import entries, usage_line
 from forethought.prompts.debug_replies import NO_ERROR
-from forethought.text import number_ranges
+from forethought.text import how_many, number_ranges
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -37,9 +37,8 @@ class DebugDisplay(StreamDisplay):
         """Print what is debugged, each step's labels, the critical error, the probes and the re-runs."""
         if subject := update.get("subject"):
             head = f"debugging {one_line(subject['id'], 60)} ({one_line(subject['source'], 30)})"
-            self.line(
-                f"{head}, {len(subject['steps'])} steps\ntask: {one_line(subject['task'], 300)}", "bold"
-            )
+            steps = how_many(len(subject["steps"]), "step")
+            self.line(f"{head}, {steps}\ntask: {one_line(subject['task'], 300)}", "bold")
         if verdict := update.get("verdict"):
             self._judged("the run", verdict)
         for suspect in update.get("suspects") or []:

@@ -19,6 +19,7 @@ from forethought.app import view
 from forethought.app.errors import CliError
 from forethought.app.report import report
 from forethought.app.text import first_lines, one_line
+from forethought.text import how_many
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -192,7 +193,7 @@ def render_difference(record: Json) -> RenderableType:
 
 
 def _steps(one: Json) -> str:
-    return f"{one['steps']} step{'' if one['steps'] == 1 else 's'}"
+    return how_many(one["steps"], "step")
 
 
 def _side(sign: str, n: int, step: Json | None) -> Iterator[Text]:

@@ -116,6 +116,12 @@ async def test_a_client_lists_and_calls_the_tools(connected: Any, scripted: Serv
         assert await said(session, "review_plan", task="x") == "plan: Field required"
 
 
+async def test_a_client_that_leaves_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+    async with over_http() as session:
+        await session.list_tools()
+    assert [each.getMessage() for each in caplog.records if each.name.startswith("mcp.")] == []
+
+
 async def test_a_plan_comes_back_revised(served: Serve) -> None:
     server = served(lambda seen: diagnosis("shallow_content_verification", subtasks=[sub("read")]))
     async with in_memory() as session:

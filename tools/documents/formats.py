@@ -5,6 +5,7 @@ It runs in a process of its own (`tools.documents.child`), which starts quickly:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,7 +16,8 @@ from urllib.parse import unquote, urlsplit
 from forethought.tools.documents.archive import open_archive, read_zip
 from forethought.tools.documents.document import Document, Unreadable
 from forethought.tools.documents.main_part import main_part
-from forethought.tools.documents.pages import html_markdown, read_eml, read_epub, read_html
+from forethought.tools.documents.messages import read_eml, read_msg
+from forethought.tools.documents.pages import html_markdown, read_epub, read_html
 from forethought.tools.documents.pdf import read_pdf
 from forethought.tools.documents.plain import decode, read_delimited, read_text
 from forethought.tools.documents.rare import KINDS as RARE
@@ -27,14 +29,15 @@ from forethought.tools.kinds import picture_kind, sound_kind
 
 T = TypeVar("T")
 READERS: dict[str, Callable[[bytes], Document]] = {
-    "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "pdf": read_pdf,
-    "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
+    "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "msg": read_msg,
+    "pdf": read_pdf, "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
     "epub": read_epub, "zip": read_zip, **{kind: partial(read_rare, kind) for kind in RARE},
 }  # fmt: skip
 BY_NAME = {
     "htm": "html", "xhtml": "html", "html": "html", "csv": "csv", "tsv": "csv", "tab": "csv", "eml": "eml",
     "docx": "docx", "docm": "docx", "xlsx": "xlsx", "xlsm": "xlsx", "xls": "xls", "pptx": "pptx",
-    "pptm": "pptx", "pdf": "pdf", "doc": "doc", "ppt": "ppt", "epub": "epub", "zip": "zip",
+    "pptm": "pptx", "ppsx": "pptx", "ppsm": "pptx", "potx": "pptx",
+    "dotx": "docx", "dotm": "docx", "pdf": "pdf", "doc": "doc", "ppt": "ppt", "epub": "epub", "zip": "zip",
     "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf", "msg": "msg",
 }  # fmt: skip
 TEXTUAL = ("text", "html", "csv", "eml")
@@ -53,7 +56,7 @@ _LONGEST_TYPE = 100
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_STREAMS = {
     "EncryptedPackage": "locked", "WordDocument": "doc", "PowerPoint Document": "ppt",
-    "Workbook": "xls", "Book": "xls",
+    "Workbook": "xls", "Book": "xls", "__substg1.0_": "msg",
 }  # fmt: skip
 
 
@@ -117,8 +120,10 @@ def _kind(data: bytes, by_name: str) -> str:
     if not data:
         raise Unreadable("is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")
     if data.startswith(_OLE):
-        kinds = (kind for stream, kind in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data)
-        return next(kinds, by_name if by_name in ("doc", "ppt", "xls") else "msg")
+        kinds = [kind for stream, kind in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data]
+        if by_name in (kinds or ("doc", "ppt", "xls")):  # a message has the streams of what is attached, too
+            return by_name
+        return kinds[0] if kinds else "msg"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_kind(data)
     if picture_kind(data):
@@ -142,7 +147,8 @@ def _kind(data: bytes, by_name: str) -> str:
 def _zip_kind(data: bytes) -> str:
     """What is in the archive; 'zip' for one that is no document, of which a listing is all there is."""
     with open_archive(data) as archive:
-        names = set(archive.namelist())
+        # Word on the web writes word/document2.xml.
+        names = {re.sub(r"\d+\.xml$", ".xml", name) for name in archive.namelist()}
         kind = next((kind for name, kind in _ZIP_MEMBERS.items() if name in names), "zip")
         if "mimetype" in names and archive.getinfo("mimetype").file_size <= _LONGEST_TYPE:
             kind = _OPEN_DOCUMENT.get(archive.read("mimetype").decode("ascii", "replace").strip(), kind)

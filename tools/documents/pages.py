@@ -1,4 +1,4 @@
-"""Web pages saved as files, and what holds such pages: e-books (.epub) and saved e-mail messages (.eml).
+"""Web pages saved as files, and e-books (.epub), which hold such pages.
 
 BeautifulSoup cleans a page and markdownify writes Markdown; tables keep their spans.
 """
@@ -10,12 +10,10 @@ import re
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from email import message_from_bytes, policy
-from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
-from forethought.tools.documents.archive import open_archive, parse_xml, shown_name
+from forethought.tools.documents.archive import open_archive, parse_xml
 from forethought.tools.documents.document import Document, Section, Unreadable
 from forethought.tools.documents.plain import decode
 from forethought.tools.documents.tables import html_rows, markdown_table
@@ -139,31 +137,3 @@ def _about(root: Any) -> str:
         for name in ("title", "creator")
     )
     return f"E-book: {title}{f' by {author}' if author else ''}." if title else ""
-
-
-_HEADERS = ("From", "To", "Cc", "Date", "Subject")
-
-
-def read_eml(data: bytes) -> Document:
-    """A message; its plain text if there is one, else its HTML. Attachments are listed, not read."""
-    message = message_from_bytes(data, policy=policy.default)
-    head = "\n".join(f"{header}: {message[header]}" for header in _HEADERS if message[header])
-    text = _text(message, "plain") or html_markdown(_text(message, "html"))
-    attached = [_attachment(part) for part in message.iter_attachments()] if message.is_multipart() else []
-    listing = "\n".join(["Attached, not shown:", *attached]) if attached else ""
-    return Document((Section("\n\n".join(filter(None, (head, text, listing)))),))
-
-
-def _text(message: EmailMessage, kind: str) -> str:
-    """The body of this kind; '' if there is none."""
-    body = message.get_body((kind,))
-    if body is None:
-        return ""
-    return decode(bytes(body.get_payload(decode=True) or b""), body.get_content_charset())[0].strip()
-
-
-def _attachment(part: EmailMessage) -> str:
-    """Its name, type and size."""
-    data = part.get_payload(decode=True)
-    size = f", {len(data)} bytes" if isinstance(data, bytes) else ""
-    return f"- {shown_name(part.get_filename() or '(no name)')} ({part.get_content_type()}{size})"

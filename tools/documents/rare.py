@@ -1,4 +1,4 @@
-"""What only `unstructured` reads: Outlook's messages (.msg), and with other programs old and open formats.
+"""What only `unstructured` reads, with other programs: old and open formats.
 
 It has LibreOffice convert .doc and .ppt, and pandoc (with `pip install pypandoc`) .odt and .rtf. It is pinned
 to its last release without spaCy and numba. The advisory on that one (CVE-2026-71428) is about addresses that
@@ -21,7 +21,7 @@ SAVE_AS = {
     "ods": ".xlsx", "odp": ".pptx", "xlsb": ".xlsx",
 }  # fmt: skip
 """What to ask for where a kind cannot be read."""
-KINDS = ("msg", "doc", "ppt", "odt", "rtf")
+KINDS = ("doc", "ppt", "odt", "rtf")
 _QUIET = {
     "SCARF_NO_ANALYTICS": "true", "DO_NOT_TRACK": "true", "AUTO_DOWNLOAD_NLTK": "false",
 }  # fmt: skip
@@ -38,29 +38,16 @@ def cannot_be_read(kind: str) -> Unreadable:
 def read_rare(kind: str, data: bytes) -> Document:
     """A file of one of the kinds. Raises Unreadable where it takes a program that is not there."""
     os.environ.update(_QUIET)  # read when unstructured is imported
-    # What is in a message is not unpacked: it would be written to disk.
-    options = {"process_attachments": False} if kind == "msg" else {}
     try:
         tokenize: Any = import_module("unstructured.nlp.tokenize")
         tokenize._sent_tokenize = lambda text: [text]
         tokenize._word_tokenize = str.split
         tokenize._pos_tag = lambda words: []
         partition = getattr(import_module(f"unstructured.partition.{kind}"), f"partition_{kind}")
-        elements = partition(file=io.BytesIO(data), languages=[""], **options)
+        elements = partition(file=io.BytesIO(data), languages=[""])
     except (ImportError, OSError) as error:  # no pypandoc, no LibreOffice, no pandoc
         raise cannot_be_read(kind) from error
-    head = _head(elements[0].metadata) if kind == "msg" and elements else ""
-    text = joined(_block(element, kind in _STYLED) for element in elements)
-    return Document((Section("\n\n".join(filter(None, (head, text)))),))
-
-
-def _head(message: Any) -> str:
-    fields = (
-        ("From", message.sent_from), ("To", message.sent_to), ("Cc", message.cc_recipient),
-        ("Date", message.last_modified), ("Subject", message.subject),
-    )  # fmt: skip
-    texts = ((name, value if isinstance(value, str) else ", ".join(value)) for name, value in fields if value)
-    return "\n".join(f"{name}: {' '.join(text.split())}" for name, text in texts)
+    return Document((Section(joined(_block(element, kind in _STYLED) for element in elements)),))
 
 
 def _block(element: Any, styled: bool) -> tuple[str, bool]:

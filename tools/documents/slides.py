@@ -8,9 +8,11 @@ from typing import Any
 
 from forethought.tools.documents.archive import parse_xml
 from forethought.tools.documents.document import Document, Section, joined, list_item
+from forethought.tools.documents.drawings import M, diagram_texts, formula, not_shown
 from forethought.tools.documents.tables import markdown_table
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _COMMENT_TEXT = ("{http://schemas.openxmlformats.org/presentationml/2006/main}text", f"{_A}t")
 _LONGEST_ITEM = 12
 """Words of a line that counts as a list's item; a longer one is prose."""
@@ -18,13 +20,16 @@ _LONGEST_ITEM = 12
 
 def read_pptx(data: bytes) -> Document:
     """A section a slide: title, text, tables, notes, comments, and the number of charts and pictures."""
-    from pptx import Presentation
+    from pptx.package import Package
 
-    slides = list(Presentation(io.BytesIO(data)).slides)
+    # `pptx.Presentation` refuses slide shows (.ppsx) and templates for their type alone.
+    package: Any = Package.open(io.BytesIO(data))
+    slides = list(package.main_document_part.presentation.slides)
     sections = []
     for number, slide in enumerate(slides, 1):
+        _unwrap(slide.element)
         hidden = ", hidden" if slide.element.get("show") in ("0", "false") else ""
-        pieces = [joined(_blocks(slide)), _not_shown(slide), _speaker_notes(slide), _comments(slide)]
+        pieces = [joined(_blocks(slide)), not_shown(slide.element), _speaker_notes(slide), _comments(slide)]
         text = "\n\n".join(filter(None, pieces)) or "(This slide has no text.)"
         sections.append(Section(text, str(number), f"## Slide {number} of {len(slides)}{hidden}"))
     return Document(tuple(sections), unit="slide")
@@ -37,8 +42,25 @@ def _blocks(slide: Any) -> Iterator[tuple[str, bool]]:
         if shape.has_table:
             rows = [[" ".join(cell.text.split()) for cell in row.cells] for row in shape.table.rows]
             yield markdown_table([row for row in rows if any(row)]), False
-        elif shape.has_text_frame and not _beside(shape):
+        elif shape.has_text_frame:
             yield from _paragraphs(shape, is_title=title is not None and shape.element is title.element)
+        for diagram in shape.element.iter("{*}relIds"):  # SmartArt
+            data = slide.part.related_part(diagram.get(f"{_R}dm")).blob
+            yield from ((list_item(text, 0), True) for text in diagram_texts(parse_xml(data)))
+
+
+def _unwrap(slide: Any) -> None:
+    """Put shapes and formulas that are there for newer programs where python-pptx looks for them."""
+    for choice in list(slide.iter("{*}Choice")):
+        for each in choice:
+            choice.getparent().addprevious(each)
+    for newer in list(slide.iter("{*}AlternateContent", "{*}contentPart")):  # and ink
+        newer.getparent().remove(newer)
+    for line in list(slide.iter(f"{M}oMath")):
+        holder = next(each for each in line.iterancestors() if each.getparent().tag == f"{_A}p")
+        run = holder.getparent().add_r()
+        run.text = formula(line)
+        holder.addprevious(run)
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:
@@ -46,11 +68,6 @@ def _shapes(shapes: Any) -> Iterator[Any]:
     for shape in shapes:
         inside = getattr(shape, "shapes", None)
         yield from [shape] if inside is None else _shapes(inside)
-
-
-def _beside(shape: Any) -> bool:
-    """Whether it stands left of the slide or above it."""
-    return bool(shape.top and shape.left) and min(shape.top, shape.left) < 0
 
 
 def _paragraphs(shape: Any, *, is_title: bool) -> Iterator[tuple[str, bool]]:
@@ -95,12 +112,3 @@ def _comments(slide: Any) -> str:
             text = "".join(e.text or "" for e in own if e.tag in _COMMENT_TEXT)
             notes.append(f"- {' '.join(text.split())}")
     return "\n".join(["Comments:", *notes]) if notes else ""
-
-
-def _not_shown(slide: Any) -> str:
-    from pptx.enum.shapes import MSO_SHAPE_TYPE
-
-    charts = sum(bool(shape.has_chart) for shape in slide.shapes)
-    pictures = sum(shape.shape_type == MSO_SHAPE_TYPE.PICTURE for shape in slide.shapes)
-    counted = [f"{n} {what}{'s' * (n > 1)}" for n, what in ((charts, "chart"), (pictures, "picture")) if n]
-    return f"(Not shown as text: {' and '.join(counted)}.)" if counted else ""

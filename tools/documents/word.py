@@ -6,23 +6,23 @@ line, and which words are raised (^1^) or struck out (~~12~~). Tracked changes c
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Iterator
 from typing import Any
 from zipfile import ZipFile
 
 from forethought.tools.documents.archive import open_archive, parse_xml
 from forethought.tools.documents.document import Document, Section, joined, list_item
+from forethought.tools.documents.drawings import M, diagram_texts, formula, not_shown
 from forethought.tools.documents.tables import NUMBER, SAME_CELL, WIDEST_SPAN, Row, markdown_table
 from forethought.tools.documents.word_numbers import Numbers, Styles, W, path, whole
 
 _STRICT = b"http://purl.oclc.org/ooxml/wordprocessingml/main"
 """The namespace of documents saved as 'Strict Open XML'."""
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _DROPPED = tuple(W + name for name in ("del", "moveFrom", "sdtPr", "sectPrChange", "pPrChange"))
-_SIGNS = {"sup": "^({})", "sub": "_({})", "den": "/({})", "num": "({})", "rad": "root({})"}
-"""How parts of a formula read on one line; of any other the text alone."""
 _BETWEEN = {W + "tab": "\t", W + "ptab": "\t", W + "cr": "\n", W + "noBreakHyphen": "-"}
 _NOTES = {"footnotes": "Footnotes", "endnotes": "Endnotes", "comments": "Comments"}
 _BULLETS = "•◦▪●○■·– "
@@ -43,10 +43,14 @@ def _notes(archive: ZipFile) -> Iterator[str]:
 
 
 def _part(archive: ZipFile, name: str) -> Any:
-    """The root of a part, without what is deleted or said twice; one without content for a missing part."""
-    if f"word/{name}" not in archive.namelist():
+    """The root of a part, without what is deleted or said twice; one without content for a missing part.
+
+    Its name is as a relationship has it: from the folder of the document, or from the root.
+    """
+    name = posixpath.normpath(posixpath.join("/word", name)).lstrip("/")
+    if name not in archive.namelist():
         return parse_xml(b"<none/>")
-    root = parse_xml(archive.read(f"word/{name}").replace(_STRICT, W[1:-1].encode()))
+    root = parse_xml(archive.read(name).replace(_STRICT, W[1:-1].encode()))
     for element in list(root.iter(_FALLBACK, *_DROPPED)):
         # A fallback says what its neighbour says, for older programs.
         if element.tag != _FALLBACK or element.getprevious() is not None:
@@ -68,11 +72,13 @@ class _Word:
 
     def __init__(self, archive: ZipFile) -> None:
         self._archive = archive
-        self._body = _part(archive, "document.xml")
+        name = min(name for name in archive.namelist() if re.fullmatch(r"word/document\d*\.xml", name))
+        self._body = _part(archive, f"/{name}")
         self._styles = Styles(_part(archive, "styles.xml"))
         self._even_pages = _part(archive, "settings.xml").find(f"{W}evenAndOddHeaders") is not None
         self._targets = {
-            each.get("Id"): each.get("Target", "") for each in _part(archive, "_rels/document.xml.rels")
+            each.get("Id"): each.get("Target", "")
+            for each in _part(archive, f"_rels/{name.partition('/')[2]}.rels")
         }
         self._numbers = Numbers(_part(archive, "numbering.xml"))
 
@@ -88,12 +94,16 @@ class _Word:
                 section = next(sections, None)
                 yield from self._on_pages("header", section)
         yield from self._on_pages("footer", section)
+        yield not_shown(self._body), False
 
     def _block(self, element: Any) -> Iterator[tuple[str, bool]]:
         if element.tag == f"{W}tbl":
             yield markdown_table(self._rows(element)), False
             return
         yield self._paragraph(element)
+        for diagram in element.iter("{*}relIds"):  # SmartArt
+            data = _part(self._archive, self._targets.get(diagram.get(f"{_R}dm"), ""))
+            yield from ((list_item(text, 0), True) for text in diagram_texts(data))
         for box in _inner(element, f"{W}txbxContent"):
             for inside in _inner(box, f"{W}p", f"{W}tbl"):
                 yield from self._block(inside)
@@ -176,8 +186,8 @@ def _text(element: Any) -> str:
         return element.text or ""
     if element.tag == f"{W}br":
         return "" if element.get(f"{W}type") in ("page", "column") else "\n"
-    if element.tag == f"{_M}oMath":
-        return _line(element)
+    if element.tag == f"{M}oMath":
+        return formula(element)
     if element.tag in (f"{W}txbxContent", f"{W}pPr", f"{W}rPr") or not isinstance(element.tag, str):
         return ""
     text = _BETWEEN.get(element.tag) or "".join(map(_text, element))
@@ -193,15 +203,3 @@ def _marked(run: Any, text: str) -> str:
     if words and struck is not None and struck.get(f"{W}val") not in ("0", "false"):
         marked = f"~~{marked}~~"
     return text.replace(words, marked)
-
-
-def _line(part: Any) -> str:
-    """A formula or a part of one as a line of text."""
-    name = str(part.tag).removeprefix(_M)
-    if name == "t":
-        return part.text or ""
-    text = "".join(map(_line, part))
-    if name == "nary":  # a sum, or an integral where no sign is given
-        sign = part.find(f"{_M}naryPr/{_M}chr")
-        return ("∫" if sign is None else sign.get(f"{_M}val", "∫")) + text
-    return _SIGNS.get(name, "{}").format(text) if text else ""

@@ -35,6 +35,7 @@ def archive(*names: str) -> bytes:
         (archive("word/document.xml"), "a.xlsx", "docx"),
         (archive("xl/workbook.xml"), "a", "xlsx"),
         (archive("ppt/presentation.xml"), "a.txt", "pptx"),
+        (archive("word/document2.xml"), "a.docx", "docx"),
         (b"\n%PDF-1.4", "a.docx", "pdf"),
         (b"<!DOCTYPE HTML><p>", "a.xls", "html"),
         (b"a,b", "a.csv", "csv"),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from email.message import EmailMessage
-
 import pytest
 
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.formats import read_document
-from forethought.tools.documents.pages import read_eml
 from tests.tools.documents import bombs
 
 PAGE = """<!DOCTYPE html><html><head><title>Rates of 2026</title><style>p {color: red}</style></head><body>
@@ -88,38 +85,3 @@ def test_an_unusable_e_book_is_named(members: dict[str, bytes | str]) -> None:
     book = {"mimetype": "application/epub+zip", "META-INF/container.xml": CONTAINER, **members}
     with pytest.raises(Unreadable, match=r"damaged|no chapter"):
         read_document(bombs.zipped(book), "a.epub")
-
-
-EMPTY_PLAIN_TEXT = (
-    b"From: a\nContent-Type: multipart/alternative; boundary=x\n\n"
-    b"--x\nContent-Type: text/plain\n\n\n--x\nContent-Type: text/html\n\n<h1>Hi</h1>\n--x--"
-)
-
-
-def test_a_message_gives_headers_text_and_the_names_of_attachments() -> None:
-    message = EmailMessage()
-    message["From"], message["To"], message["Subject"] = "ana@example.org", "ben@example.org", "Prüfung"
-    message.set_content("Please pay EUR 12.\n")
-    message.add_alternative("<p>Please pay <b>EUR 12</b>.</p>", subtype="html")
-    message.add_attachment(b"x", maintype="application", subtype="pdf", filename="bill\u202e\n.pdf")
-    message.add_attachment("a,b", subtype="csv")
-    text = read_document(message.as_bytes(), "a.eml").text
-    assert text.startswith(
-        "From: ana@example.org\nTo: ben@example.org\nSubject: Prüfung\n\nPlease pay EUR 12.\n\n"
-        "Attached, not shown:\n- bill"
-    )
-    assert ".pdf (application/pdf, 1 bytes)\n- (no name) (text/csv, 4 bytes)" in text
-    assert "\u202e" not in text
-
-
-@pytest.mark.parametrize(
-    ("message", "text"),
-    [
-        (b"From: a\nContent-Type: text/html\n\n<h1>Hi</h1><script>x()</script>", "From: a\n\n# Hi"),
-        (EMPTY_PLAIN_TEXT, "From: a\n\n# Hi"),
-        (b"From: a\nContent-Type: text/plain; charset=none-such\n\nGr\xc3\xbc\xc3\x9fe", "From: a\n\nGrüße"),
-    ],
-    ids=["html only", "empty plain text", "unknown charset"],
-)
-def test_the_body_is_the_plain_text_or_else_the_html(message: bytes, text: str) -> None:
-    assert read_eml(message).text == text

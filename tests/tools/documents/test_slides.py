@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from PIL import Image
 from pptx import Presentation
+from pptx.opc.package import Part
+from pptx.opc.packuri import PackURI
+from pptx.oxml import parse_xml
 from pptx.util import Inches
 
 from forethought.tools.documents.formats import read_document
@@ -43,3 +47,74 @@ def test_slides_keep_titles_lists_tables_and_speaker_notes() -> None:
     assert two == "| City | Limit |\n| --- | --- |\n| Prague | 110 |\n\n(Not shown as text: 1 picture.)"
     assert three == "(This slide has no text.)"
     assert document.where(["1", "2"]) == "slides 1-2 of 3"
+
+
+def saved(deck: Any) -> bytes:
+    file = io.BytesIO()
+    deck.save(file)
+    return file.getvalue()
+
+
+def slide_text(deck: Any) -> str:
+    return read_document(saved(deck), "a.pptx").sections[0].text
+
+
+A = "http://schemas.openxmlformats.org/drawingml/2006/main"
+P = "http://schemas.openxmlformats.org/presentationml/2006/main"
+R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
+
+
+def test_text_that_begins_off_the_slide_is_kept() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    slide.shapes.add_textbox(-32, 5, Inches(4), Inches(1)).text_frame.text = "Results"
+    assert slide_text(deck) == "- Results"
+
+
+def test_a_slide_show_is_read_as_slides() -> None:
+    deck = Presentation()
+    deck.slides.add_slide(deck.slide_layouts[5]).shapes.title.text = "Plans"
+    deck.part._content_type = deck.part.content_type.replace("presentation.main", "slideshow.main")
+    document = read_document(saved(deck), "plans.ppsx")
+    assert (document.text, document.note) == ("## Slide 1 of 1\n\n### Plans", "")
+
+
+def test_smart_art_is_a_list() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    data = f'<d:m xmlns:d="{DIAGRAM}" xmlns:a="{A}"><a:p><a:r><a:t>Plan</a:t></a:r></a:p></d:m>'
+    part = Part(PackURI("/ppt/diagrams/data1.xml"), "application/xml", deck.part.package, data.encode())
+    slide.shapes._spTree.append(
+        parse_xml(
+            f'<p:graphicFrame xmlns:p="{P}" xmlns:a="{A}"><p:nvGraphicFramePr><p:cNvPr id="4" name="d"/>'
+            f"<p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr>"
+            f'<p:xfrm><a:off x="1" y="1"/><a:ext cx="1" cy="1"/></p:xfrm>'
+            f'<a:graphic><a:graphicData uri="{DIAGRAM}">'
+            f'<d:relIds xmlns:d="{DIAGRAM}" xmlns:r="{R}" r:dm="{slide.part.relate_to(part, R)}"/>'
+            "</a:graphicData></a:graphic></p:graphicFrame>"
+        )
+    )
+    assert slide_text(deck) == "- Plan"
+
+
+def test_a_shape_for_newer_programs_is_read_with_its_formula() -> None:
+    deck = Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    shape = slide.shapes.add_textbox(5, 5, Inches(4), Inches(1))
+    shape.text_frame.text = "Energy is "
+    math = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+    new = "http://schemas.microsoft.com/office/drawing/2010/main"
+    shape.text_frame.paragraphs[0]._p.append(
+        parse_xml(
+            f'<n:m xmlns:n="{new}" xmlns:m="{math}"><m:oMathPara><m:oMath><m:r><m:t>mc</m:t></m:r>'
+            "<m:sSup><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:oMath></m:oMathPara></n:m>"
+        )
+    )
+    compatible = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+    both = parse_xml(
+        f'<c:AlternateContent xmlns:c="{compatible}"><c:Choice/><c:Fallback/></c:AlternateContent>'
+    )
+    slide.shapes._spTree.append(both)
+    both[0].append(shape._element)
+    assert slide_text(deck) == "- Energy is mc^(2)"

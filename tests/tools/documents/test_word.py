@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import zipfile
 
 import docx
 import docx.document
 import pytest
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
+from PIL import Image
 
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.formats import read_document
@@ -157,3 +161,46 @@ def test_a_footnote_mark_at_the_beginning_of_a_line_stays_a_mark() -> None:
         "Lodging is EUR 80*.\n\n* without breakfast\n\n*) per night\n\n- a real item\n\n* from May\n\n"
         "| * net |"
     )
+
+
+def renamed(data: bytes, names: dict[str, str]) -> bytes:
+    """An archive whose members, and what names them, are called otherwise."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(file, "w") as new:
+        for name in old.namelist():
+            content = old.read(name).decode("latin-1")
+            for before, after in names.items():
+                name, content = name.replace(before, after), content.replace(before, after)
+            new.writestr(name, content.encode("latin-1"))
+    return file.getvalue()
+
+
+def test_a_document_of_word_on_the_web_is_read() -> None:
+    made = docx.Document()
+    made.add_paragraph("Tea is up.")
+    made.sections[0].header.paragraphs[0].text = "Prices"
+    names = {"document.xml": "document2.xml", 'Target="header': 'Target="/word/header'}
+    text = read_document(renamed(saved(made), names), "a.docx").text
+    assert text == "(Header of the pages: Prices)\n\nTea is up."
+
+
+def test_a_document_of_pictures_says_so() -> None:
+    picture = io.BytesIO()
+    Image.new("RGB", (4, 4)).save(picture, "PNG")
+    made = docx.Document()
+    made.add_picture(picture)
+    assert read_document(saved(made), "a.docx").text == "(Not shown as text: 1 picture.)"
+
+
+def test_smart_art_is_a_list() -> None:
+    diagram = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
+    drawing = "http://schemas.openxmlformats.org/drawingml/2006/main"
+    made = docx.Document()
+    data = f'<d:m xmlns:d="{diagram}" xmlns:a="{drawing}"><a:p><a:r><a:t>Plan</a:t></a:r></a:p></d:m>'
+    place = PackURI("/word/diagrams/data1.xml")
+    related = made.part.relate_to(Part(place, "application/xml", data.encode()), diagram)
+    relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    made.add_paragraph("Steps:").add_run()._r.append(
+        parse_xml(f'<d:relIds xmlns:d="{diagram}" xmlns:r="{relations}" r:dm="{related}"/>')
+    )
+    assert read_document(saved(made), "a.docx").text == "Steps:\n\n- Plan"

@@ -51,7 +51,7 @@ class Case:
 
     name: str
     fault: Fault | None
-    """None: connections are refused for a moment."""
+    """None: connections are refused for a moment, or before the first reply until the run has stopped."""
     times: int = 1
     """How many calls in a row it befalls; 0: all, until it is put right."""
     outcome: Outcome = "survived"
@@ -60,6 +60,8 @@ class Case:
     middle: Outcome | None = None
     """What comes of it at the middle call, where that differs: a subtask is tried in another way, and one
     that fails is told of in the answer."""
+    first: Outcome | None = None
+    """What comes of it at the first call, where that differs: a server that has never answered is not there."""
 
 
 _QUOTA = Fault("429", code="insufficient_quota", message="You exceeded your current quota, check your plan")
@@ -71,7 +73,7 @@ CASES = (
     Case("429 with Retry-After, ten in a row", Fault("429", retry_after="0.01"), times=10),
     Case("500", Fault("500")),
     Case("503", Fault("503")),
-    Case("connection refused", None),
+    Case("connection refused", None, says="is Ollama (or the server at", first="stopped"),
     Case("dropped before the reply", Fault("drop")),
     Case("dropped in the body", Fault("dropmid")),
     Case("200, the body no JSON", Fault("badbody")),
@@ -198,7 +200,7 @@ class Cell:
     @property
     def expected(self) -> Outcome:
         """What is to come of it."""
-        return (self.case.middle if self.place == "middle" else None) or self.case.outcome
+        return {"first": self.case.first, "middle": self.case.middle}.get(self.place) or self.case.outcome
 
 
 async def run_cell(case: Case, place: Place, streaming: bool, folder: Path) -> Cell:
@@ -209,7 +211,7 @@ async def run_cell(case: Case, place: Place, streaming: bool, folder: Path) -> C
     try:
         if case.fault is None and place == "first":
             model.faults += 1
-            server.refuse_connections(_WAIT_S)
+            server.refuse_connections()
         slow = case.fault is not None and case.fault.kind in ("hang", "trickle")
         settings = Settings(
             data_dir=folder,
@@ -231,6 +233,7 @@ async def run_cell(case: Case, place: Place, streaming: bool, folder: Path) -> C
             line = str(first["messages"][-1].text)
         if line:
             model.mended = True
+            server.accept_connections()
             if first.get("status") == "failed":
                 await restart_failed_task(graph, CONFIG, snapshot.values)
             await _go(graph, None, streaming)

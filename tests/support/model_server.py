@@ -34,7 +34,7 @@ class ModelServer:
         """What it lists."""
         self.requests: list[SeenRequest] = []
         self.lock = threading.Lock()
-        self.closing = threading.Event()
+        self.closing, self._accept = threading.Event(), threading.Event()
         self._handler = type("Handler", (_Handler,), {"owner": self})
         self._reopening: threading.Thread | None = None
         self._serve(0)
@@ -53,20 +53,26 @@ class ModelServer:
     def close(self) -> None:
         """Stop, and let hanging requests go."""
         self.closing.set()
-        if self._reopening:
-            self._reopening.join()
+        self.accept_connections()
         self._stop()
 
-    def refuse_connections(self, seconds: float) -> None:
-        """Take no connection for a while. Those that are open stay."""
+    def refuse_connections(self, seconds: float | None = None) -> None:
+        """Take no connection for a while, or until `accept_connections`. Those that are open stay."""
         self._stop()
+        self._accept.clear()
 
         def reopen() -> None:
-            self.closing.wait(seconds)
+            self._accept.wait(seconds)
             self._serve(self.port)
 
         self._reopening = threading.Thread(target=reopen, daemon=True)
         self._reopening.start()
+
+    def accept_connections(self) -> None:
+        """Refuse none any longer."""
+        self._accept.set()
+        if self._reopening:
+            self._reopening.join()
 
     def _serve(self, port: int) -> None:
         self._http = _Server(("127.0.0.1", port), self._handler)

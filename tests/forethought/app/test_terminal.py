@@ -69,9 +69,9 @@ def test_a_plan_is_approved_at_the_terminal_and_ctrl_c_leaves_a_question_waiting
         tmp_path,
         ["run", "What is it?", "--thread", "t1", "--set", "approve_plan=true"],
         [
-            ("REASON > ", "perhaps"),
-            ("could not be used: decision must be approve", ""),
-            ("REASON > ", "approve"),
+            ("JSON > ", "perhaps"),
+            ("write approve, reject, edit, or yes or no", ""),
+            ("JSON > ", "approve"),
             ("ask asks: Which colour?", ""),
             ("> ", signal.SIGINT),
         ],

@@ -112,7 +112,8 @@ def read_tasks(path: Path) -> list[CollectTask]:
             raise FileError(f"{path}:{number}: the id {task.id!r} is used twice; ids must differ")
         tasks[task.id] = task.model_copy(update={"files": existing_files(task.files, path, number)})
     if not tasks:
-        raise FileError(f"{path}: no tasks in it; write one {{task, expected}} as JSON on each line")
+        forms = "{task, expected} as JSON on each line, or a CSV file with such columns"
+        raise FileError(f"{path}: no tasks in it; write {forms}")
     return list(tasks.values())
 
 

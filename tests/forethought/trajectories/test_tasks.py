@@ -66,7 +66,7 @@ def test_a_table_has_a_task_in_each_row(tmp_path: Path) -> None:
         ("question,expected\nHow many?,4\nWhy?,\n", "tasks.csv:3: the record: give one of expected"),
         ('question,expected\n"How many?,4\n', "tasks.csv:2: broken CSV"),
         ("frage,expected\nWie?,4\n", "tasks.csv:2: task: "),
-        ("question,expected\n", "no tasks in it"),
+        ("question,expected\n", "or a CSV file with such columns"),
     ],
 )
 def test_a_slip_in_a_table_is_refused_with_its_line(tmp_path: Path, text: str, said: str) -> None:

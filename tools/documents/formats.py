@@ -6,12 +6,15 @@ It runs in a process of its own (`tools.documents.child`), which starts quickly:
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
+from zipfile import BadZipFile
 
 from forethought.tools.documents.archive import open_archive, read_zip
 from forethought.tools.documents.document import Document, Unreadable
@@ -151,7 +154,8 @@ def _zip_kind(data: bytes) -> str:
         names = {re.sub(r"\d+\.xml$", ".xml", name) for name in archive.namelist()}
         kind = next((kind for name, kind in _ZIP_MEMBERS.items() if name in names), "zip")
         if "mimetype" in names and archive.getinfo("mimetype").file_size <= _LONGEST_TYPE:
-            kind = _OPEN_DOCUMENT.get(archive.read("mimetype").decode("ascii", "replace").strip(), kind)
+            with suppress(RuntimeError, BadZipFile, zlib.error):  # protected, or damaged
+                kind = _OPEN_DOCUMENT.get(archive.read("mimetype").decode("ascii", "replace").strip(), kind)
     return kind
 
 

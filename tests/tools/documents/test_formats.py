@@ -98,6 +98,12 @@ def test_member_names_cannot_break_out_of_their_row(name: str) -> None:
     assert len(text) < 600
 
 
+def test_an_archive_whose_type_cannot_be_read_is_listed() -> None:
+    data = bombs.zipped({"mimetype": "x"}).replace(b"PK\x03\x04\x14\x00\x00", b"PK\x03\x04\x14\x00\x01")
+    data = data.replace(b"PK\x01\x02\x14\x03\x14\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01")
+    assert "protected with a password" in read_document(data, "a.zip").text
+
+
 def test_a_password_protected_member_is_marked() -> None:
     data = bytearray(bombs.zipped({"a.txt": "x"}))
     data[data.index(b"PK\x01\x02") + 8] |= 1

@@ -61,7 +61,7 @@ class Case:
     """What comes of it at the middle call, where that differs: a subtask is tried in another way, and one
     that fails is told of in the answer."""
     first: Outcome | None = None
-    """What comes of it at the first call, where that differs: a server that has never answered is not there."""
+    """What comes of it at the first call, where that differs: a server that never answered is not there."""
 
 
 _QUOTA = Fault("429", code="insufficient_quota", message="You exceeded your current quota, check your plan")

@@ -33,6 +33,7 @@ from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
 from forethought.lessons.record import now_utc
 from forethought.redaction import redactor
+from forethought.state.debugger import DebuggerContext
 from forethought.text import sanitize_text
 from forethought.tools.files import named_file
 from forethought.trajectories.read import all_from_json, read_trajectories, the_run
@@ -120,6 +121,10 @@ class Offered:
     def __init__(self, flags: Flags) -> None:
         self.flags = flags
 
+    def _choices(self) -> Json:
+        """The model and the settings that the flags name."""
+        return {"model": self.flags.model} | dict(parse_set(item) for item in self.flags.sets or ())
+
     async def review_plan(
         self,
         task: Annotated[str, Field(description="What the plan is for, with all that binds it.")],
@@ -130,13 +135,11 @@ class Offered:
     ) -> Json:
         """Hold a plan against the known kinds of planning error before it is carried out. Returns the errors
         found, each with its evidence and risk, and the plan to carry out: revised where there is one."""
-        switches = dict(parse_set(item) for item in self.flags.sets or ())
         described = [tool.model_dump() for tool in tools]
         settings = settings_from(self.flags)
-        seen = await forethought.review_plan(
-            task, plan, described, model=self.flags.model, settings=settings, **switches
+        return asdict(
+            await forethought.review_plan(task, plan, described, settings=settings, **self._choices())
         )
-        return asdict(seen)
 
     async def debug_trajectory(
         self,
@@ -160,7 +163,9 @@ class Offered:
         else:
             runs = await asyncio.to_thread(all_from_json, trajectory)
         run = the_run(runs, pick)
-        return asdict(await forethought.debug(run, expect=expect, model=self.flags.model, settings=settings))
+        own = DebuggerContext.model_fields.keys()
+        choices = {name: value for name, value in self._choices().items() if name in own}
+        return asdict(await forethought.debug(run, expect=expect, settings=settings, **choices))
 
     async def run_task(
         self,
@@ -238,7 +243,7 @@ class _Progress(StreamDisplay):
 
     def __init__(self, ctx: Context[Any, Any, Any]) -> None:
         super().__init__(make_console(sys.stderr))
-        self._ctx, self._told = ctx, list[asyncio.Task[None]]()
+        self._ctx, self._reports = ctx, list[asyncio.Task[None]]()
 
     def updated(self, node: str, update: Mapping[str, Any]) -> None:
         """See StreamDisplay."""
@@ -248,11 +253,11 @@ class _Progress(StreamDisplay):
     def busy(self, text: str, below: Any = "") -> None:
         """See StreamDisplay."""
         telling = self._ctx.report_progress(time.monotonic(), message=text)
-        self._told.append(asyncio.create_task(telling))
+        self._reports.append(asyncio.create_task(telling))
 
     async def sent(self) -> None:
         """Wait until all of it is told."""
-        await asyncio.gather(*self._told)
+        await asyncio.gather(*self._reports)
 
 
 async def _beat(ctx: Context[Any, Any, Any]) -> None:

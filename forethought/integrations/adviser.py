@@ -75,18 +75,19 @@ def outline_of(tool: Any) -> Tool:
 
     Raises ValueError where a function cannot be a tool.
     """
-    told = convert_to_openai_tool(tool) if isinstance(tool, BaseTool) else tool
-    if not isinstance(told, dict):
-        return told if isinstance(told, Tool) else make_tool(told)
-    told = told.get("function", told)
-    name = str(told.get("name") or told.get("type"))
+    if isinstance(tool, BaseTool):
+        tool = convert_to_openai_tool(tool)
+    if not isinstance(tool, dict):
+        return tool if isinstance(tool, Tool) else make_tool(tool)
+    schema = tool.get("function", tool)
+    name = str(schema.get("name") or schema.get("type"))
 
     class Arguments(BaseModel):
         @classmethod
         def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:
-            return dict(told.get("parameters") or {})
+            return dict(schema.get("parameters") or {})
 
     async def run(*_: Any, **__: Any) -> str:
         raise NotImplementedError(f"{name} is called by its worker alone")
 
-    return Tool(name, str(told.get("description") or name), Arguments, run, effect="write")
+    return Tool(name, str(schema.get("description") or name), Arguments, run, effect="write")

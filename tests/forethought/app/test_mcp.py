@@ -88,9 +88,9 @@ async def over_http() -> AsyncIterator[ClientSession]:
         yield session
 
 
-def in_memory() -> AbstractAsyncContextManager[ClientSession]:
-    """A client in this process."""
-    return create_connected_server_and_client_session(build_server(McpOptions()))
+def in_memory(*sets: str) -> AbstractAsyncContextManager[ClientSession]:
+    """A client in this process, of a server with these settings."""
+    return create_connected_server_and_client_session(build_server(McpOptions(sets=list(sets))))
 
 
 async def said(session: ClientSession, tool: str, **arguments: Any) -> Any:
@@ -145,6 +145,22 @@ async def test_a_run_is_debugged_as_json_as_text_and_from_the_files_folder(
         for form in forms:
             found = await said(session, "debug_trajectory", **form)
             assert (found["status"], found["critical"]["critical_step"]) == ("found", 2)
+
+
+async def test_the_servers_settings_hold_for_reviews_and_debuggings(served: Serve) -> None:
+    server = served(lambda seen: diagnosis("shallow_content_verification", subtasks=[sub("read")]))
+    async with in_memory("model=openai:other", "max_replans=1") as session:
+        assert (await said(session, "review_plan", task="Ship.", plan=["Ship it."]))["errors"]
+    assert server.requests[0].body["model"] == "other"
+    server = served(Reader({2: {"planning": "constraint_ignorance"}}))
+    run = trajectory(3).model_dump()
+    async with in_memory("model=openai:other", "max_tokens=1", "max_replans=1") as session:
+        await said(session, "debug_trajectory", trajectory=run)
+        spent = len(server.requests)
+        assert {seen.body["model"] for seen in server.requests} <= {"other"}
+    async with in_memory() as session:
+        await said(session, "debug_trajectory", trajectory=run)
+    assert spent < len(server.requests) - spent, "the budget ends it early"
 
 
 async def test_a_task_is_told_as_it_goes_on_and_reads_files(scripted: Serve, folder: Path) -> None:

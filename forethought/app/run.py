@@ -111,14 +111,7 @@ def fork(options: ForkOptions) -> int:
     """Go back to just before a step and run on. Steps beside it are repeated."""
 
     async def begin(thread: Thread) -> None:
-        from forethought.state.history import ForkError, GraphCheckpoints, before_step, fork
-
-        checkpoints = GraphCheckpoints(thread.graph, thread.config)
-        try:
-            point = await before_step(checkpoints, options.before)
-            await fork(checkpoints, point, [options.guidance])
-        except ForkError as error:
-            raise CliError(str(error)) from error
+        await fork_before(thread, options.before, options.guidance)
 
     return drive(options.thread, options, begin, must_exist=True)
 
@@ -196,6 +189,18 @@ def read_task(task: str | None) -> str:
     if not task or not task.strip():
         raise CliError("name a TASK, as in: forethought run 'How many rooms does the hotel have?'")
     return sanitize_text(task).strip()
+
+
+async def fork_before(thread: Thread, before: int, guidance: str) -> None:
+    """Make the state just before a step the thread's head, with `guidance` added. Raises CliError."""
+    from forethought.state.history import ForkError, GraphCheckpoints, before_step
+    from forethought.state.history import fork as branch_off
+
+    checkpoints = GraphCheckpoints(thread.graph, thread.config)
+    try:
+        await branch_off(checkpoints, await before_step(checkpoints, before), [guidance])
+    except ForkError as error:
+        raise CliError(str(error)) from error
 
 
 async def go_on_where_it_was(thread: Thread, options: ModelOptions) -> None:

@@ -77,6 +77,11 @@ class ThreadSaver(BaseCheckpointSaver[str]):
         query = "SELECT DISTINCT thread_id FROM checkpoints WHERE substr(thread_id, 1, ?) = ?"
         return [str(row[0]) for row in await self.rows(query, (len(prefix), prefix))]
 
+    async def head(self, thread_id: str) -> str:
+        """Id of the checkpoint that was written last; '' for an unknown thread."""
+        query = "SELECT MAX(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''"
+        return str((await self.rows(query, (thread_id,)))[0][0] or "")
+
     async def tree(self, thread_id: str) -> dict[str, str | None]:
         """The parent of each checkpoint of a thread."""
         query = (

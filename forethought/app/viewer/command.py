@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import suppress
 
 from forethought.app.command_flags import ModelOptions, argument, flag
-from forethought.app.errors import ANSWERED, echo
-from forethought.app.options import settings_from
-from forethought.storage import address_of, open_threads
+from forethought.app.errors import ANSWERED
+from forethought.app.runner import open_runner
 
 
 class ViewOptions(ModelOptions):
@@ -18,26 +16,21 @@ class ViewOptions(ModelOptions):
     prints_json = False
 
     thread: str | None = argument("Open this thread; by default, the list of threads.", "THREAD", None)
-    port: int = flag(help="Port of the viewer.", metavar="N", default=8123, min=1)
+    host: str = flag(
+        help="Address to listen on. Any other than this machine's own needs an access token.",
+        metavar="ADDRESS",
+        default="127.0.0.1",
+    )
+    port: int | None = flag(
+        help="Port to listen on; by default 8123, or a free one.", metavar="N", min=1, max=65535
+    )
+    no_browser: bool = flag(help="Do not open the browser.", default=False)
 
 
 def view(options: ViewOptions) -> int:
     """Look at runs in the browser, and act on them: plans, reviews, steps, costs."""
-    import uvicorn
+    from forethought.app.viewer.serve import serve
 
-    from forethought.app.viewer.local import LocalRuns
-    from forethought.app.viewer.site import ROOT, make_site
-
-    settings = settings_from(options)
-
-    @asynccontextmanager
-    async def lifespan(app: object) -> AsyncIterator[None]:
-        async with open_threads(address_of(settings), settings.key, create=True) as saver:
-            site.state.runs = LocalRuns(saver, settings)
-            yield
-
-    site = make_site(None, lifespan=lifespan)
-    place = f"threads/{options.thread}" if options.thread else ""
-    echo(f"http://127.0.0.1:{options.port}{ROOT}/{place} (Ctrl-C ends it)")
-    uvicorn.run(site, host="127.0.0.1", port=options.port, log_level="warning")
+    with open_runner(as_json=False) as runner, suppress(KeyboardInterrupt):
+        runner.run(serve(options, runner.shutdown))
     return ANSWERED

@@ -1,29 +1,49 @@
-"""The threads of the local database, which the viewer's own process runs."""
+"""The threads of the local database, which the viewer's own process runs.
+
+Several threads run at a time, each claimed as `forethought run` claims it, so that a terminal and the viewer
+never run the same one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
 
+from forethought.app.command_flags import ModelOptions
+from forethought.app.display import StreamDisplay, make_console
+from forethought.app.errors import echo_error, explain
+from forethought.app.options import settings_from
+from forethought.app.report import unfinished, waiting, with_like
+from forethought.app.run import fork_before, go_on_where_it_was
+from forethought.app.threads.thread import Thread, new_thread_id, open_thread
 from forethought.app.threads.threads import list_threads
-from forethought.app.viewer.runs import Json, UnknownThread
-from forethought.settings import Settings
+from forethought.app.viewer.runs import Json, Refused, UnknownThread
+from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
-    from langgraph.types import StateSnapshot
+    from langgraph.types import Command, StateSnapshot
 
+    from forethought.shutdown import Shutdown
     from forethought.storage.saver import ThreadSaver
+
+_POLL_S = 0.02
 
 
 class LocalRuns:
-    """See Runs. `saver` is open as long as the viewer runs."""
+    """See Runs. `saver` is open as long as the viewer runs; `shutdown` stops all runs."""
 
-    def __init__(self, saver: ThreadSaver, settings: Settings) -> None:
+    def __init__(self, saver: ThreadSaver, options: ModelOptions, shutdown: Shutdown) -> None:
         from forethought.graph.agent import build_agent
 
-        self._saver = saver
-        self._graph = build_agent(settings=settings.model_copy(update={"tools": None}), checkpointer=saver)
+        self._saver, self._options, self._shutdown = saver, options, shutdown
+        self._settings = settings_from(options)
+        without_tools = self._settings.model_copy(update={"tools": None})
+        self._graph = build_agent(settings=without_tools, checkpointer=saver)
+        self._running: dict[str, asyncio.Task[None]] = {}
 
     async def threads(self, limit: int) -> list[Json]:
         """See Runs."""
@@ -40,27 +60,137 @@ class LocalRuns:
 
     async def tree(self, thread_id: str) -> Mapping[str, str | None]:
         """See Runs."""
-        return await self._saver.tree(thread_id)
+        if not (tree := await self._saver.tree(thread_id)):
+            raise UnknownThread(thread_id)
+        return tree
 
     async def is_running(self, thread_id: str) -> bool:
         """See Runs."""
-        return bool(await self._saver.locked_threads([thread_id]))
+        return thread_id in self._running or bool(await self._saver.locked_threads([thread_id]))
 
-    async def begin(self, task: str, files: Sequence[tuple[str, bytes]], thread_id: str = "") -> str:
-        raise NotImplementedError
+    async def mark(self, thread_id: str) -> str:
+        """See Runs."""
+        if not (head := await self._saver.head(thread_id)):
+            raise UnknownThread(thread_id)
+        return head + ("-running" if await self.is_running(thread_id) else "")
+
+    async def begin(
+        self,
+        task: str,
+        files: Sequence[tuple[str, bytes]] = (),
+        settings: Mapping[str, str] | None = None,
+        thread_id: str = "",
+    ) -> str:
+        """See Runs."""
+        from forethought.tools.files import from_contents
+
+        text = sanitize_text(task).strip()
+        if not text:
+            raise Refused("Write the task.")
+        sets = [*(self._options.sets or ()), *(f"{key}={value}" for key, value in (settings or {}).items())]
+
+        async def graph_input(thread: Thread) -> Json:
+            if thread.exists and unfinished(await thread.snapshot()):
+                raise Refused("This thread has an unfinished task: resume it, or begin a new thread.")
+            return {"task": text, "files": await asyncio.to_thread(from_contents, files, self._settings)}
+
+        name = thread_id or new_thread_id()
+        before = await self._saver.head(name)
+        run = await self._start(name, graph_input, sets, must_exist=bool(thread_id))
+        while not run.done():
+            if await self._saver.head(name) != before:  # by now there is something to show
+                break
+            await asyncio.sleep(_POLL_S)
+        return name
 
     async def reply(self, thread_id: str, replies: Mapping[str, Json]) -> None:
-        raise NotImplementedError
+        """See Runs."""
+        from langgraph.types import Command
+
+        async def graph_input(thread: Thread) -> Command[Any]:
+            questions = [waiting(item) for item in (await thread.snapshot()).interrupts]
+            if not replies or not replies.keys() <= {question["id"] for question in questions}:
+                raise Refused("This question no longer waits for a reply. See below what does.")
+            return Command(resume=with_like(replies, questions))
+
+        await self._start(thread_id, graph_input)
 
     async def resume(self, thread_id: str) -> None:
-        raise NotImplementedError
+        """See Runs."""
+        await self._start(thread_id, lambda thread: go_on_where_it_was(thread, self._options))
 
     async def fork(self, thread_id: str, before: int, guidance: str) -> None:
-        raise NotImplementedError
+        """See Runs."""
+        await self._start(thread_id, lambda thread: fork_before(thread, before, guidance))
 
     async def stop(self, thread_id: str) -> None:
-        raise NotImplementedError
+        """See Runs."""
+        run = self._running.get(thread_id)
+        if run is None and await self.is_running(thread_id):
+            raise Refused("Another process runs this thread: stop it there.")
+        if run is None:
+            raise Refused("This thread is not running.")
+        run.cancel()
+        await asyncio.wait([run])
 
-    async def changes(self, thread_id: str) -> AsyncIterator[None]:
-        raise NotImplementedError
+    async def close(self) -> None:
+        """Wait until all runs have stopped, which `shutdown` was asked for."""
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    async def _start(
+        self,
+        thread_id: str,
+        graph_input: Callable[[Thread], Awaitable[Any]],
+        sets: list[str] | None = None,
+        *,
+        must_exist: bool = True,
+    ) -> asyncio.Task[None]:
+        """Open the thread as `run` does and run it in the background. Raises Refused."""
+        options = self._options.model_copy(update={"sets": sets} if sets else {})
+        async with AsyncExitStack() as opened:
+            with _refusals():
+                opening = open_thread(thread_id, options, must_exist=must_exist)
+                thread = await opened.enter_async_context(opening)
+                given = await graph_input(thread)
+            run = asyncio.create_task(self._carry_out(thread, given, opened.pop_all()))
+            self._running[thread_id] = run
+        return run
+
+    async def _carry_out(self, thread: Thread, graph_input: Any, opened: AsyncExitStack) -> None:
+        """Run until it ends, waits or is stopped. What fails it is told on the terminal, too."""
+        from forethought.shutdown import Halt
+
+        try:
+            async with opened:
+                stream = thread.stream(graph_input, _Unseen(make_console(sys.stderr)), self._shutdown.control)
+                await self._shutdown.finish(stream, self._settings.drain_s)
+        except Halt:
+            pass  # its finished steps are kept
+        except Exception as error:
+            echo_error(error)
+        finally:
+            del self._running[thread.id]
+
+
+class _Unseen(StreamDisplay):
+    """Shows nothing: pages are made from the thread's state."""
+
+    def part(self, part: Mapping[str, Any]) -> None:
+        """See StreamDisplay."""
+
+    def updated(self, node: str, update: Mapping[str, Any]) -> None:
+        """See StreamDisplay."""
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Make one line of what a person can mend; our own mistakes are raised as they are."""
+    try:
         yield
+    except Refused:
+        raise
+    except Exception as error:
+        failure = explain(error)
+        if failure.internal:
+            raise
+        raise Refused(failure.line) from error

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from forethought.app.viewer.run_data import run_data
+from forethought.app.viewer.runs import Json
 from forethought.app.viewer.site import page, runs_of
 
 
@@ -15,11 +16,15 @@ async def threads(request: Request) -> Response:
     return page("threads.html.j2", threads=await runs_of(request).threads(200))
 
 
-async def run(request: Request) -> Response:
-    """One thread: its present task, from plan to answer."""
-    thread_id = request.path_params["thread"]
-    data = await run_data(runs_of(request), thread_id)
-    return page("run.html.j2", **data)
+async def run(request: Request, form: Json | None = None, status: int = 200) -> Response:
+    """One thread: its present task, from plan to answer.
+
+    `form` is what was posted and could not be used, with the `problem`.
+    """
+    runs, thread_id = runs_of(request), request.path_params["thread"]
+    mark = await runs.mark(thread_id)  # before the state: a change in between shows at once
+    data = await run_data(runs, thread_id)
+    return page("run.html.j2", status, mark=mark, form=form or {}, **data)
 
 
 ROUTES = [

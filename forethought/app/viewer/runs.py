@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -38,8 +38,21 @@ class Runs(Protocol):
         """Whether some process carries the thread out at this moment."""
         ...
 
-    async def begin(self, task: str, files: Sequence[tuple[str, bytes]], thread_id: str = "") -> str:
-        """Begin a task, in a new thread or as the next one of a thread; the thread's id. Raises Refused."""
+    async def mark(self, thread_id: str) -> str:
+        """A text that differs whenever the thread has changed; cheap. Raises UnknownThread."""
+        ...
+
+    async def begin(
+        self,
+        task: str,
+        files: Sequence[tuple[str, bytes]] = (),
+        settings: Mapping[str, str] | None = None,
+        thread_id: str = "",
+    ) -> str:
+        """Begin a task, in a new thread or as the next one of a thread. Returns the thread's id.
+
+        `files` are names and contents, `settings` fields of the Context as text. Raises Refused.
+        """
         ...
 
     async def reply(self, thread_id: str, replies: Mapping[str, Json]) -> None:
@@ -56,8 +69,4 @@ class Runs(Protocol):
 
     async def stop(self, thread_id: str) -> None:
         """Stop the run that is under way; its finished steps are kept. Raises Refused."""
-        ...
-
-    def changes(self, thread_id: str) -> AsyncIterator[None]:
-        """An item each time the thread has changed, until its run ends."""
         ...

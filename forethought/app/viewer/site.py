@@ -6,21 +6,25 @@ reordering characters out. The policy lets a page load only what this applicatio
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forethought.app import view
 from forethought.app.text import clean, one_line, to_json
+from forethought.app.viewer.access import Access
 from forethought.app.viewer.runs import Refused, Runs, UnknownThread
+from forethought.settings import Settings
+from forethought.state.context import Context
 
 HERE = Path(__file__).parent
 ROOT = "/view"
@@ -29,16 +33,18 @@ HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cache-control": "no-store",
 }
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 def environment() -> Environment:
     """The templates, where every value is cleaned and escaped."""
+    folder = HERE / "templates"
+    # Read at once, since a server refuses to wait for its disk while it answers.
+    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.j2")}
     templates = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
+        loader=DictLoader({name: path.read_text("utf-8") for name, path in files.items()}),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -46,7 +52,12 @@ def environment() -> Environment:
         finalize=_show,
     )
     templates.filters |= {"line": one_line, "json": to_json, "seconds": view.seconds, "call": _call}
-    templates.globals |= {"root": ROOT, "usage_line": view.usage_line}
+    templates.globals |= {
+        "root": ROOT,
+        "usage_line": view.usage_line,
+        "efforts": get_args(Context.model_fields["effort"].annotation),
+        "form": {},
+    }
     return templates
 
 
@@ -69,7 +80,7 @@ def page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
 
 def runs_of(request: Request) -> Runs:
     """The runs that the user of this request may see."""
-    runs: Runs = request.app.state.runs
+    runs: Runs = request.app.state.runs_for(request)
     return runs
 
 
@@ -82,6 +93,13 @@ async def _refused(request: Request, error: Exception) -> Response:
     return page("error.html.j2", 409, title="This cannot be done", text=str(error))
 
 
+def _sign_in(problem: str, place: str, status: int) -> Response:
+    """The form that asks for an access token; without one to ask for, the reason alone."""
+    if not place:
+        return page("error.html.j2", status, title="No access", text=problem)
+    return page("sign_in.html.j2", status, problem=problem, next=place)
+
+
 async def _home(request: Request) -> Response:
     return RedirectResponse(f"{ROOT}/")
 
@@ -89,11 +107,11 @@ async def _home(request: Request) -> Response:
 class _Headers:
     """Adds `HEADERS` to every reply."""
 
-    def __init__(self, app: Any) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        async def send_with(message: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with(message: Message) -> None:
             if message["type"] == "http.response.start":
                 named = ((name.encode(), value.encode()) for name, value in HEADERS.items())
                 message["headers"] = [*message["headers"], *named]
@@ -102,18 +120,24 @@ class _Headers:
         await self.app(scope, receive, send_with)
 
 
-def make_site(runs: Runs | None, **options: Any) -> Starlette:
-    """The application. `runs` may be set later, on `app.state.runs`, by a lifespan."""
-    from starlette.middleware import Middleware
+def make_pages(runs_for: Callable[[Request], Runs], settings: Settings) -> ASGIApp:
+    """The pages, to be mounted at `ROOT`, behind the rules of access.
 
-    from forethought.app.viewer.pages import ROUTES
+    They are an application of their own, so that nothing of it (headers, error pages) reaches what it is
+    mounted beside.
+    """
+    from forethought.app.viewer import actions, live, pages
 
     static = Mount("/static", StaticFiles(directory=HERE / "static"))
     app = Starlette(
-        routes=[Route("/", _home), Mount(ROOT, routes=[*ROUTES, static])],
-        middleware=[Middleware(_Headers)],
+        routes=[*pages.ROUTES, *actions.ROUTES, *live.ROUTES, static],
         exception_handlers={UnknownThread: _unknown, HTTPException: _unknown, Refused: _refused},
-        **options,
     )
-    app.state.runs = runs
-    return app
+    app.state.runs_for = runs_for
+    return _Headers(Access(app, settings, ROOT, _sign_in))
+
+
+def make_site(runs: Runs, settings: Settings) -> Starlette:
+    """The application of `forethought view`, where all users see the same runs."""
+    pages = make_pages(lambda request: runs, settings)
+    return Starlette(routes=[Route("/", _home), Mount(ROOT, app=pages)])

@@ -33,7 +33,7 @@ WIDTH = 100
 MOST = 7
 """Lines of a part that are shown; the answer is shown whole."""
 FORMAT = """\
-<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" role="img" aria-label="A run in a terminal">
+<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" role="img" aria-label="A terminal">
     <style>
     .{unique_id}-matrix {{
         font-family: ui-monospace, Menlo, Consolas, monospace;
@@ -64,7 +64,9 @@ class Film(Console):
     """A console that records what is printed, and cuts each part to `MOST` lines."""
 
     def __init__(self) -> None:
-        super().__init__(file=io.StringIO(), width=WIDTH, record=True, markup=False, emoji=False, highlight=False)
+        super().__init__(
+            file=io.StringIO(), width=WIDTH, record=True, markup=False, emoji=False, highlight=False
+        )
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Print one part of a run's display."""

@@ -105,7 +105,7 @@ def context_page() -> str:
         changed = {name for name, field in model.model_fields.items() if name not in shared}
         parts += [f"### {title}", fields(model, without=set(shared) - changed)]
     opening = (
-        "A run's choices: `--set NAME=VALUE` on the command line, `Context(NAME=VALUE)` in Python, or Studio's "
+        "A run's choices: `--set NAME=VALUE` on the command line, `Context(NAME=VALUE)` in Python, Studio's "
         "form. Parentheses give the default, then other choices or bounds."
     )
     return page("Context", opening, parts)

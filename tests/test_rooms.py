@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ ORDER = (
     "knowledge", "lessons", "state", "tools", "prompts", "training", "rollouts", "nodes",
     "graph", "integrations", "__init__", "collecting", "batch", "evals", "server", "app", "__main__",
 )  # fmt: skip
-"""Lowest first, as docs/architecture.md draws it."""
+"""Lowest first."""
 
 
 def room_of(path: Path) -> str:
@@ -49,6 +50,12 @@ def files() -> list[Path]:
 
 def test_every_room_has_its_place() -> None:
     assert {room_of(path) for path in files()} == set(ORDER)
+
+
+def test_the_page_on_architecture_lists_the_rooms_in_their_order() -> None:
+    text = (ROOT / "docs/architecture.md").read_text("utf-8").partition("\n## ")[0]
+    cells = re.findall(r"^\| (`[^|]+) \|", text, re.MULTILINE)
+    assert [room for cell in cells for room in re.findall(r"`(\w+)`", cell)] == list(ORDER)
 
 
 @pytest.mark.parametrize("room", ORDER)

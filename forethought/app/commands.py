@@ -25,6 +25,7 @@ from forethought.app.threads.show import show
 from forethought.app.threads.threads import threads
 from forethought.app.train import train_app
 from forethought.app.trajectories import trajectories_app
+from forethought.app.viewer.command import view
 
 app = typer.Typer(
     name="forethought",
@@ -43,7 +44,7 @@ app.add_typer(config_app, name="config")
 app.add_typer(lessons_app, name="lessons")
 app.add_typer(eval_app, name="eval")
 app.add_typer(trajectories_app, name="trajectories")
-_ONLINE = (chat, run, resume, threads, show, fork, debug, doctor, mcp)
+_ONLINE = (chat, run, resume, threads, show, view, fork, debug, doctor, mcp)
 for _command in (*_ONLINE, collect, distill, synthesize, submit, worker, jobs):
     app.command()(typer_command(_command))
 

@@ -1,0 +1,66 @@
+"""The threads of the local database, which the viewer's own process runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from forethought.app.threads.threads import list_threads
+from forethought.app.viewer.runs import Json, UnknownThread
+from forethought.settings import Settings
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.types import StateSnapshot
+
+    from forethought.storage.saver import ThreadSaver
+
+
+class LocalRuns:
+    """See Runs. `saver` is open as long as the viewer runs."""
+
+    def __init__(self, saver: ThreadSaver, settings: Settings) -> None:
+        from forethought.graph.agent import build_agent
+
+        self._saver = saver
+        self._graph = build_agent(settings=settings.model_copy(update={"tools": None}), checkpointer=saver)
+
+    async def threads(self, limit: int) -> list[Json]:
+        """See Runs."""
+        return await list_threads(self._saver, limit)
+
+    async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
+        """See Runs."""
+        named = {"checkpoint_id": checkpoint} if checkpoint else {}
+        config: RunnableConfig = {"configurable": {"thread_id": thread_id, **named}}
+        snapshot: StateSnapshot = await self._graph.aget_state(config)
+        if snapshot.created_at is None:
+            raise UnknownThread(thread_id)
+        return snapshot
+
+    async def tree(self, thread_id: str) -> Mapping[str, str | None]:
+        """See Runs."""
+        return await self._saver.tree(thread_id)
+
+    async def is_running(self, thread_id: str) -> bool:
+        """See Runs."""
+        return bool(await self._saver.locked_threads([thread_id]))
+
+    async def begin(self, task: str, files: Sequence[tuple[str, bytes]], thread_id: str = "") -> str:
+        raise NotImplementedError
+
+    async def reply(self, thread_id: str, replies: Mapping[str, Json]) -> None:
+        raise NotImplementedError
+
+    async def resume(self, thread_id: str) -> None:
+        raise NotImplementedError
+
+    async def fork(self, thread_id: str, before: int, guidance: str) -> None:
+        raise NotImplementedError
+
+    async def stop(self, thread_id: str) -> None:
+        raise NotImplementedError
+
+    async def changes(self, thread_id: str) -> AsyncIterator[None]:
+        raise NotImplementedError
+        yield

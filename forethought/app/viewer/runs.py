@@ -1,0 +1,63 @@
+"""What the viewer needs of the place where threads are kept and runs are carried out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from langgraph.types import StateSnapshot
+
+Json = dict[str, Any]
+
+
+class UnknownThread(LookupError):
+    """There is no such thread, or it is another user's."""
+
+
+class Refused(ValueError):
+    """What was asked for cannot be done: one line that says why and what to do."""
+
+
+class Runs(Protocol):
+    """Threads and their runs, in the local database or on a LangGraph server, as one user sees them."""
+
+    async def threads(self, limit: int) -> list[Json]:
+        """The newest threads, as `forethought threads --json` prints them."""
+        ...
+
+    async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
+        """The thread's newest state, or that of a checkpoint. Raises UnknownThread."""
+        ...
+
+    async def tree(self, thread_id: str) -> Mapping[str, str | None]:
+        """The parent of each checkpoint, by id. Raises UnknownThread."""
+        ...
+
+    async def is_running(self, thread_id: str) -> bool:
+        """Whether some process carries the thread out at this moment."""
+        ...
+
+    async def begin(self, task: str, files: Sequence[tuple[str, bytes]], thread_id: str = "") -> str:
+        """Begin a task, in a new thread or as the next one of a thread; the thread's id. Raises Refused."""
+        ...
+
+    async def reply(self, thread_id: str, replies: Mapping[str, Json]) -> None:
+        """Answer questions by their ids, {decision, value, reason} each, and go on. Raises Refused."""
+        ...
+
+    async def resume(self, thread_id: str) -> None:
+        """Go on with what was stopped or has failed. Raises Refused."""
+        ...
+
+    async def fork(self, thread_id: str, before: int, guidance: str) -> None:
+        """Go back to just before a step, and run on from there. Raises Refused."""
+        ...
+
+    async def stop(self, thread_id: str) -> None:
+        """Stop the run that is under way; its finished steps are kept. Raises Refused."""
+        ...
+
+    def changes(self, thread_id: str) -> AsyncIterator[None]:
+        """An item each time the thread has changed, until its run ends."""
+        ...

@@ -1,0 +1,119 @@
+"""The viewer as an application: its routes, its templates, and the headers of every reply.
+
+Everything that a template writes is data of a run, so hostile: Jinja escapes it, and `show` writes hidden and
+reordering characters out. The policy lets a page load only what this application serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from forethought.app import view
+from forethought.app.text import clean, one_line, to_json
+from forethought.app.viewer.runs import Refused, Runs, UnknownThread
+
+HERE = Path(__file__).parent
+ROOT = "/view"
+"""Where the pages are, on a LangGraph server beside its API."""
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+}
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def environment() -> Environment:
+    """The templates, where every value is cleaned and escaped."""
+    templates = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_show,
+    )
+    templates.filters |= {"line": one_line, "json": to_json, "seconds": view.seconds, "call": _call}
+    templates.globals |= {"root": ROOT, "usage_line": view.usage_line}
+    return templates
+
+
+def _show(value: Any) -> Any:
+    """A value as a page shows it: no control characters, none that reorder what a person reads."""
+    return clean(value) if type(value) is str else value
+
+
+def _call(step: Mapping[str, Any]) -> str:
+    return view.move(dict(step), width=200)
+
+
+TEMPLATES = environment()
+
+
+def page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page from its template."""
+    return HTMLResponse(TEMPLATES.get_template(name).render(**values), status)
+
+
+def runs_of(request: Request) -> Runs:
+    """The runs that the user of this request may see."""
+    runs: Runs = request.app.state.runs
+    return runs
+
+
+async def _unknown(request: Request, error: Exception) -> Response:
+    detail = error.detail if isinstance(error, HTTPException) else f"there is no thread {one_line(error)}"
+    return page("error.html.j2", getattr(error, "status_code", 404), title="Not found", text=detail)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    return page("error.html.j2", 409, title="This cannot be done", text=str(error))
+
+
+async def _home(request: Request) -> Response:
+    return RedirectResponse(f"{ROOT}/")
+
+
+class _Headers:
+    """Adds `HEADERS` to every reply."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async def send_with(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                named = ((name.encode(), value.encode()) for name, value in HEADERS.items())
+                message["headers"] = [*message["headers"], *named]
+            await send(message)
+
+        await self.app(scope, receive, send_with)
+
+
+def make_site(runs: Runs | None, **options: Any) -> Starlette:
+    """The application. `runs` may be set later, on `app.state.runs`, by a lifespan."""
+    from starlette.middleware import Middleware
+
+    from forethought.app.viewer.pages import ROUTES
+
+    static = Mount("/static", StaticFiles(directory=HERE / "static"))
+    app = Starlette(
+        routes=[Route("/", _home), Mount(ROOT, routes=[*ROUTES, static])],
+        middleware=[Middleware(_Headers)],
+        exception_handlers={UnknownThread: _unknown, HTTPException: _unknown, Refused: _refused},
+        **options,
+    )
+    app.state.runs = runs
+    return app

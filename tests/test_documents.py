@@ -38,7 +38,7 @@ from forethought.state.synthesizer import SynthesizerContext
 ROOT = Path(__file__).parents[1]
 MOST_WORDS = 50_000
 """Of all documents together."""
-MOST_LINES = 450
+MOST_LINES = 150
 """Of README.md."""
 CONCEPTS = (
     "overview", "effort", "first-look", "prospective-reflection", "replanning", "intra-reflection", "memory",

@@ -11,6 +11,8 @@ from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
 if TYPE_CHECKING:
     from langgraph.types import Interrupt, StateSnapshot
 
+    from forethought.state.cost import CostRow
+
 Json = dict[str, Any]
 _EXIT_CODES = {
     "answered": ANSWERED,
@@ -48,7 +50,7 @@ class Report(TypedDict, total=False):
     skipped: list[Json]
     usage: Json
     """Totals over all roles; `usd` is null if a price is unknown."""
-    cost: list[Json]
+    cost: list[CostRow]
     """By mechanism."""
     seconds: float
     """Active time."""

@@ -1,7 +1,7 @@
 """The picture of the online graph, drawn from the code into a Markdown file.
 
-    python docs/draw_graph.py            writes it into README.md
-    python docs/draw_graph.py --check    says whether README.md's picture is stale (exit code 1)
+    python docs/draw_graph.py            writes it into docs/concepts/overview.md
+    python docs/draw_graph.py --check    exits with 1 if the picture is stale
 
 It stands between the lines `<!-- graph -->` and `<!-- /graph -->`.
 """
@@ -67,7 +67,7 @@ def draw(path: Path, *, check: bool = False) -> str | None:
 def main() -> int:
     """0, or 1 with one line on stderr."""
     parser = argparse.ArgumentParser(description="Draw the online graph into a Markdown file.")
-    parser.add_argument("file", nargs="?", type=Path, default=ROOT / "README.md")
+    parser.add_argument("file", nargs="?", type=Path, default=ROOT / "docs/concepts/overview.md")
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if the picture is stale")
     given = parser.parse_args()
     problem = draw(given.file, check=given.check)

@@ -84,7 +84,7 @@ class Settings(BaseSettings):
 
     model: str | None = Field(default=None, description="Model used when a run names none, as provider:name.")
     effort: Effort | None = Field(
-        default=None, description="Effort of a run that names none: paper, auto or low (docs/effort.md)."
+        default=None, description="Effort of a run that names none: auto, paper or low."
     )
     base_url: str | None = Field(default=None, description="Address of an OpenAI-compatible endpoint.")
     context_tokens: int | None = Field(

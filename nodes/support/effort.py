@@ -1,8 +1,8 @@
 """What `effort=auto` leaves out, and why: rules that cost no model call.
 
 A mechanism runs where it can change something. Each rule is one question about the moment at hand, with the
-reason that a skip is recorded with; docs/effort.md repeats the table, and a test holds the two together. With
-`paper` and `low`, and where a run sets the switch itself, no rule is asked.
+reason that a skip is recorded with; docs/concepts/effort.md repeats the table, and a test compares the two.
+With `paper` and `low`, and where a run sets the switch itself, no rule is asked.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from forethought.tools.web_search import WEB_SEARCH
 from tests.support.agent import Drive, Driven, Script, World, broken
 from tests.support.replies import ask_replan, plan, sub
 
-DOCS = Path(__file__).parents[3] / "docs" / "effort.md"
+DOCS = Path(__file__).parents[3] / "docs" / "concepts" / "effort.md"
 
 
 def reading(key: str, of: str = "") -> Any:

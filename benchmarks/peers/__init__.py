@@ -5,7 +5,7 @@ serves it over HTTP and keeps the accounts, `contenders` holds a file for each f
 cells of the `grid`, `report` and `plots` write what came out.
 
 All have one tool, which takes no time and returns 1 KB. Ours and create_agent write each step to SQLite
-before the next begins; the others keep nothing. Where several look-ups may come in one turn, the script asks for
-five; our plan lists all of them. Not compared: answers (the script makes no mistakes), the length of real
-replies, loops in code, slow tools, streaming, other providers' caches.
+before the next begins; the others keep nothing. Where several look-ups may come in one turn, the script
+asks for five; our plan lists all of them. Not compared: answers (the script makes no mistakes), the length
+of real replies, loops in code, slow tools, streaming, other providers' caches.
 """

@@ -33,8 +33,8 @@ DIGITS |= {
 
 `wall`: until all runs had ended. `round trips`: the most model calls of a run that followed one another;
 `wall : round trips` is the time against the model's time in them, 1.0 at least. `tokens`: characters / 4 of
-tools, schema, messages and reply in a run; `effective` counts cached ones at a tenth. `CPU` and `peak MB`: of the
-agent's process. `KB sent`: a run's requests with headers. `import`: the framework in a new process.
+tools, schema, messages and reply in a run; `effective` counts cached ones at a tenth. `CPU` and `peak MB`:
+of the agent's process. `KB sent`: a run's requests with headers. `import`: the framework in a new process.
 """
 _RATIOS = ("wall, s", "effective", "CPU ms a look-up")
 

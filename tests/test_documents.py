@@ -58,14 +58,14 @@ PENDING = {
 OLD = {
     f"docs/{name}.md"
     for name in (
-        "add-on", "batch", "benchmarks", "chat", "debugger", "deploy", "effort", "evals", "extending", "graph",
-        "learning", "minds", "planning_errors", "training", "trajectories",
+        *("add-on", "batch", "benchmarks", "chat", "debugger", "deploy", "effort", "evals", "extending"),
+        *("graph", "learning", "minds", "planning_errors", "training", "trajectories"),
     )
-}  # fmt: skip
+}
 """Pages that will be deleted, so that only their words are counted."""
 OTHER_PROGRAMS = {
-    ".", "cat", "cd", "cp", "curl", "docker", "echo", "export", "git", "jq", "kubectl", "ls", "mkdir", "openssl",
-    "pip", "psql", "uv",
+    ".", "cat", "cd", "cp", "curl", "docker", "echo", "export", "git", "jq", "kubectl", "ls", "mkdir",
+    "openssl", "pip", "psql", "uv",
 }  # fmt: skip
 """Programs that commands may call besides forethought, make and python."""
 CONTEXTS = {"debug": DebuggerContext, "distill": DistillerContext, "synthesize": SynthesizerContext}

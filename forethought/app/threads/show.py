@@ -36,18 +36,18 @@ class ShowOptions(CommandOptions):
 
     offers = "db"
 
-    thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
-    steps: bool = flag(help="Show whole observations, and the thread's checkpoints.", default=False)
-    cost: bool = flag(help="Show what each mechanism cost and changed instead.", default=False)
-    branches: bool = flag(help="List the thread's branches instead: forks and re-runs.", default=False)
+    thread: str = argument("The thread's id, from `forethought threads`.", "THREAD")
+    steps: bool = flag(help="Show whole observations, and the checkpoints.", default=False)
+    cost: bool = flag(help="Show what each mechanism cost and changed.", default=False)
+    branches: bool = flag(help="List the branches: forks and re-runs.", default=False)
     diff: str | None = flag(
-        help="Show how the thread's head differs from this branch (number or id).",
+        help="Show how the current branch differs from this one (number or id).",
         metavar="BRANCH",
     )
 
 
 def show(options: ShowOptions) -> int:
-    """Show what a thread did: plans, steps, answer and cost."""
+    """Show what a thread did: plans, steps, answer, cost."""
     if options.steps + options.cost + options.branches + (options.diff is not None) > 1:
         raise CliError("--steps, --cost, --branches and --diff each show something else: give one of them")
     if is_debugging(options.thread):

@@ -15,6 +15,7 @@ import pytest
 from dotenv import dotenv_values
 
 from docs.draw_graph import draw, mermaid, with_picture
+from docs.draw_run import PICTURE, film, stale
 from forethought.models.providers import KEYS
 from forethought.settings import VARIABLES, Settings
 
@@ -149,6 +150,13 @@ def test_the_picture_has_every_node() -> None:
         "lesson_keeper",
     )
     assert all(f" {name}[{name}]" in mermaid() for name in (*nodes, "tool_agent", "tool_executor"))
+
+
+def test_the_picture_of_a_run_shows_the_demo_and_asks_the_web_for_nothing() -> None:
+    picture = PICTURE.read_text("utf-8")
+    assert not stale(picture, film()), "run: python -m docs.draw_run"
+    assert stale(picture, picture.replace("Reflector", "Critic"))
+    assert set(re.findall(r"\w+://[^\"\s]*", picture)) == {"http://www.w3.org/2000/svg"}
 
 
 def make(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

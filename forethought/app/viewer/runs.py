@@ -35,7 +35,7 @@ class Runs(Protocol):
         ...
 
     async def plans(self, thread_id: str, checkpoint: str = "") -> list[Json]:
-        """The plans that were written on the way to a state, oldest first, as far as that is quick to read."""
+        """The plans that were written on the way to a state, oldest first, as far as that is quick."""
         ...
 
     async def debuggings(self, thread_id: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The Python of README and of the page on the API, as a user's type checker sees it."""
+"""The Python of the documents, as a user's type checker sees it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import forethought
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/api.md")
+PAGES = ("README.md", "docs/api.md", *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/how-to/*.md")))
 
 
 def snippets() -> dict[str, str]:

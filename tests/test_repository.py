@@ -195,7 +195,7 @@ def test_ci_runs_the_checks_and_the_tests() -> None:
 
 def test_what_the_page_on_threats_names_exists() -> None:
     text = (ROOT / "docs/threats.md").read_text("utf-8")
-    tests, files = re.findall(r"(tests/[\w/]+\.py)::(\w+)", text), re.findall(r"\]\(([\w./]+)", text)
+    tests, files = re.findall(r"(tests/[\w/]+\.py)::(\w+)", text), re.findall(r"\]\(([\w./-]+)", text)
     assert len(tests) > 30
     assert [name for file, name in tests if f"def {name}(" not in (ROOT / file).read_text("utf-8")] == []
     assert [file for file in files if not (ROOT / "docs" / file).exists()] == []

@@ -55,7 +55,7 @@ class Flags(BaseModel):
     )
     sets: list[str] | None = flag(
         "--set",
-        help="A run setting, such as max_steps=10 (README.md lists them); may be repeated.",
+        help="A run setting, such as max_steps=10 (docs/reference/context.md lists them); may be repeated.",
         metavar="KEY=VALUE",
     )
     tools: str | None = flag(help="Module whose functions become additional tools.", metavar="MODULE")

@@ -17,6 +17,7 @@ from forethought.app.report import report
 from forethought.app.run import show_result
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.threads.branches import (
+    OfThread,
     compare_with_head,
     list_branches,
     render_branches,
@@ -62,7 +63,7 @@ async def _show(options: ShowOptions) -> int:
     async with read_thread(options.thread, options) as thread:
         result: Json = {"thread_id": thread.id}
         if options.branches:
-            result |= {"branches": await list_branches(thread)}
+            result |= {"branches": await list_branches(OfThread(thread), thread.id)}
             parts: list[RenderableType] = [render_branches(result["branches"])]
         elif options.diff is not None:
             result |= await compare_with_head(thread, options.diff)

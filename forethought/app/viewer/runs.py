@@ -35,6 +35,14 @@ class Runs(Protocol):
         """The parent of each checkpoint, by id. Raises UnknownThread."""
         ...
 
+    async def plans(self, thread_id: str, checkpoint: str = "") -> list[Json]:
+        """The plans that were written on the way to a state, oldest first, as far as that is quick."""
+        ...
+
+    async def debuggings(self, thread_id: str) -> list[str]:
+        """Ids of the debuggings of a thread, which are threads of the debugger's graph, oldest first."""
+        ...
+
     async def is_running(self, thread_id: str) -> bool:
         """Whether some process carries the thread out at this moment."""
         ...

@@ -15,6 +15,7 @@ from forethought.app.viewer.site import page, runs_of
 SEARCHED = 2_000
 """Newest threads that a page lists and a search reads."""
 PAGE = 50
+STATUSES = ("answered", "best_effort", "budget_exhausted", "failed", "interrupted", "running", "stopped")
 
 
 async def threads(request: Request) -> Response:
@@ -36,7 +37,7 @@ async def threads(request: Request) -> Response:
         "threads.html.j2",
         threads=shown, query=query, status=status, number=wanted, more=len(listed) > wanted * PAGE,
         found=len(listed) if query or status else None, searched=SEARCHED,
-        statuses=["answered", "best_effort", "budget_exhausted", "failed", "interrupted", "running", "stopped"],
+        statuses=STATUSES,
     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def select(entries: Sequence[Json], query: str, status: str) -> list[Json]:
     A debugging is listed with its thread, as an item of the thread's `debuggings`, if that is here.
     """
     own = {one["thread_id"]: {**one, "debuggings": []} for one in entries}
-    top = []
+    top: list[Json] = []
     for one in own.values():
         debugged = own.get(one["debugs"]) if one["debugs"] else None
         (debugged["debuggings"] if debugged else top).append(one)

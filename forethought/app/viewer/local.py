@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from forethought.app.threads.entries import LONGEST, list_threads
 from forethought.app.threads.thread import is_debugging
-from forethought.app.threads.threads import list_threads
 from forethought.app.viewer.runs import Json, UnknownThread
 from forethought.settings import Settings
 
@@ -30,7 +30,7 @@ class LocalRuns:
 
     async def threads(self, limit: int) -> list[Json]:
         """See Runs."""
-        return await list_threads(self._saver, limit)
+        return await list_threads(self._saver, limit, debuggings=True, width=LONGEST)
 
     async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
         """See Runs."""

@@ -8,11 +8,7 @@ from starlette.routing import Route
 
 from forethought.app.viewer import run_pages
 from forethought.app.viewer.site import page, runs_of
-
-
-async def threads(request: Request) -> Response:
-    """The list of threads."""
-    return page("threads.html.j2", threads=await runs_of(request).threads(200))
+from forethought.app.viewer.thread_list import threads
 
 
 ROUTES = [

@@ -23,7 +23,8 @@ class Runs(Protocol):
     """Threads and their runs, in the local database or on a LangGraph server, as one user sees them."""
 
     async def threads(self, limit: int) -> list[Json]:
-        """The newest threads, as `forethought threads --json` prints them."""
+        """The newest threads and debuggings, as `forethought.app.threads.entries.entry` makes them, with the
+        whole task and answer."""
         ...
 
     async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:

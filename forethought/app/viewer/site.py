@@ -7,6 +7,7 @@ reordering characters out. The policy lets a page load only what this applicatio
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from starlette.staticfiles import StaticFiles
 from forethought.app import view
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.viewer.runs import Refused, Runs, UnknownThread
+from forethought.text import how_many
 
 HERE = Path(__file__).parent
 ROOT = "/view"
@@ -46,6 +48,7 @@ def environment() -> Environment:
         finalize=_show,
     )
     templates.filters |= {"line": one_line, "json": to_json, "seconds": view.seconds, "call": _call}
+    templates.filters |= {"how_many": how_many, "local_time": _local_time}
     templates.globals |= {"root": ROOT, "usage_line": view.usage_line}
     return templates
 
@@ -55,6 +58,11 @@ def _show(value: Any) -> Any:
     return clean(value) if type(value) is str else value
 
 
+def _local_time(time: str) -> str:
+    """A time in ISO 8601, as this machine's clock tells it."""
+    return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
+
+
 def _call(step: Mapping[str, Any]) -> str:
     return view.move(dict(step), width=200)
 
@@ -62,7 +70,7 @@ def _call(step: Mapping[str, Any]) -> str:
 TEMPLATES = environment()
 
 
-def page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+def page(name: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     """A page from its template."""
     return HTMLResponse(TEMPLATES.get_template(name).render(**values), status)
 

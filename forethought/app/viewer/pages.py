@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 
 from forethought.app.viewer import run_pages
-from forethought.app.viewer.site import page, runs_of
 from forethought.app.viewer.thread_list import threads
-
 
 ROUTES = [
     Route("/", threads, name="threads"),

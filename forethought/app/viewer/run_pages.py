@@ -9,17 +9,23 @@ from starlette.responses import Response
 from forethought.app.threads.branches import NoSuchBranch, compare, list_branches
 from forethought.app.threads.thread import is_debugging
 from forethought.app.viewer.run_data import debugging_data, run_data
+from forethought.app.viewer.runs import Json
 from forethought.app.viewer.site import page, runs_of
 
 
-async def run(request: Request) -> Response:
+async def run(request: Request, form: Json | None = None, status: int = 200) -> Response:
     """One thread: its present task, from plan to answer; or a debugging."""
     thread_id = request.path_params["thread"]
     if is_debugging(thread_id):
         return page("debugging.html.j2", debugging=await debugging_data(runs_of(request), thread_id))
     numbers = {name: _number(request, name) for name in ("step", "page", "version")}
     checkpoint = request.query_params.get("checkpoint", "")
-    return page("run.html.j2", **await run_data(runs_of(request), thread_id, checkpoint, **numbers))
+    return page(
+        "run.html.j2",
+        status,
+        form=form or {},
+        **await run_data(runs_of(request), thread_id, checkpoint, **numbers),
+    )
 
 
 async def branches(request: Request) -> Response:

@@ -60,7 +60,7 @@ def _entries(
     for old, new in pairwise([before, *steps]):
         assert new is not None
         while replans and replans[0]["n"] < new["n"]:
-            yield {"kind": "replan", **replans.pop(0)}
+            yield {"kind": "replan", "replan": replans.pop(0)}
         if old is None or old["round"] != new["round"]:
             if old is not None and (failed := long_term.get(str(old["round"]))):
                 yield {"kind": "failed_round", **failed}
@@ -71,7 +71,7 @@ def _entries(
             beside = [one["n"] for one in steps if one["wave"] == new["wave"]]
             yield {"kind": "wave", "wave": new["wave"], "side_by_side": len(beside)}
         yield {"kind": "step", **step_record(new)}
-    yield from ({"kind": "replan", **one} for one in replans)
+    yield from ({"kind": "replan", "replan": one} for one in replans)
     if until is None:
         version = steps[-1]["plan_version"] if steps else 0
         left = [one for one in result["plan_reviews"] if one["plan_version"] > version]

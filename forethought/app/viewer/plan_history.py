@@ -75,7 +75,8 @@ def _parts(subtask: Mapping[str, Any]) -> dict[str, str]:
 
 def _compared(old: Mapping[str, str], new: Mapping[str, str], kind: str) -> tuple[list[Json], list[Json]]:
     """The parts of both, in pieces that tell which words differ. A subtask that is only in one is whole."""
-    left, right = [], []
+    left: list[Json] = []
+    right: list[Json] = []
     for name in dict.fromkeys([*old, *new]):
         before, after = old.get(name, ""), new.get(name, "")
         if kind == "changed":

@@ -18,13 +18,13 @@ async def run(request: Request, form: Json | None = None, status: int = 200) -> 
     thread_id = request.path_params["thread"]
     if is_debugging(thread_id):
         return page("debugging.html.j2", debugging=await debugging_data(runs_of(request), thread_id))
-    numbers = {name: _number(request, name) for name in ("step", "page", "version")}
+    step, at, version = (_number(request, name) for name in ("step", "page", "version"))
     checkpoint = request.query_params.get("checkpoint", "")
     return page(
         "run.html.j2",
         status,
         form=form or {},
-        **await run_data(runs_of(request), thread_id, checkpoint, **numbers),
+        **await run_data(runs_of(request), thread_id, checkpoint, step=step, page=at, version=version),
     )
 
 

@@ -273,8 +273,8 @@ def replies_page() -> str:
         if own:
             rows.append(f"`{name}`: {', '.join(reply_field(kind, field) for field in own)}")
     opening = (
-        "The JSON objects that the agent's models reply with; parentheses list a field's values. Those of the "
-        "other graphs are in [prompts](../../prompts)."
+        "The JSON objects that the agent's models reply with; parentheses list a field's values. Those of "
+        "the other graphs are in [prompts](../../prompts)."
     )
     return page("Replies", opening, [bullets(rows)])
 

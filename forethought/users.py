@@ -28,7 +28,7 @@ def named_tokens(text: str) -> dict[str, str]:
     if not valid or not len(pairs) == len(users) == len(set(users.values())):
         raise ValueError(
             "must be name=token, comma-separated, such as alice=...,bob=...; a name has letters, digits and "
-            ". _ -; each token is unique and has at least 16 printable ASCII characters (openssl rand -hex 24)"
+            ". _ -; each token is unique, with at least 16 printable ASCII characters (openssl rand -hex 24)"
         )
     if any(map(_TAKEN.fullmatch, users)):
         raise ValueError("names a user local, system or user-HASH, which are reserved; rename that user")

@@ -64,8 +64,8 @@ OLD = {
 }
 """Pages that will be deleted, so that only their words are counted."""
 OTHER_PROGRAMS = {
-    ".", "cat", "cd", "cp", "curl", "docker", "echo", "export", "git", "jq", "kubectl", "ls", "mkdir",
-    "openssl", "pip", "psql", "uv",
+    ".", "aegra", "cat", "cd", "cp", "curl", "docker", "echo", "export", "git", "inspect", "jq", "kubectl",
+    "ls", "mkdir", "openssl", "pip", "psql", "uv",
 }  # fmt: skip
 """Programs that commands may call besides forethought, make and python."""
 CONTEXTS = {"debug": DebuggerContext, "distill": DistillerContext, "synthesize": SynthesizerContext}

@@ -193,9 +193,19 @@ def test_ci_runs_the_checks_and_the_tests() -> None:
     assert re.findall(r"^make (\w+)$", script.read_text(), flags=re.MULTILINE) == ["check", "test"]
 
 
+def test_the_last_line_says_when_no_browser_was_found(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/browser"]
+    environment = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    last = done.stdout.splitlines()[-1]
+    assert last == "browser tests: not run, no Chromium found; install the package chromium", done.stderr
+
+
 def test_what_the_page_on_threats_names_exists() -> None:
     text = (ROOT / "docs/threats.md").read_text("utf-8")
-    tests, files = re.findall(r"(tests/[\w/]+\.py)::(\w+)", text), re.findall(r"\]\(([\w./]+)", text)
+    tests, files = re.findall(r"(tests/[\w/]+\.py)::(\w+)", text), re.findall(r"\]\(([\w./-]+)", text)
     assert len(tests) > 30
     assert [name for file, name in tests if f"def {name}(" not in (ROOT / file).read_text("utf-8")] == []
     assert [file for file in files if not (ROOT / "docs" / file).exists()] == []

@@ -142,7 +142,7 @@ def show_debugging(thread_id: str, flags: Flags, as_json: bool) -> int:
     from forethought.app.display import make_console
 
     session, snapshot, is_running = asyncio.run(_read(thread_id, flags))
-    result = view.debug_report(session, snapshot, running=is_running)
+    result = view.debug_report(thread_id, session.request, snapshot, running=is_running)
     if as_json:
         print(to_json(result))
     else:
@@ -193,6 +193,6 @@ def drive(runner: Runner, session: DebugSession, graph_input: Any) -> tuple[Json
     error = explain(ending.error).line if ending.error else None
     if ending.snapshot is None:
         return {"thread_id": session.id, "status": "failed", "error": error}, ending
-    result = view.debug_report(session, ending.snapshot, error)
+    result = view.debug_report(session.id, session.request, ending.snapshot, error)
     view.show_ending(result, runner.console, with_error=ending.error is None)
     return result, ending

@@ -13,10 +13,11 @@ from forethought.app import view
 from forethought.app.command_flags import CommandOptions, argument, flag
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError
-from forethought.app.report import report
+from forethought.app.report import named_checks, report
 from forethought.app.run import show_result
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.threads.branches import (
+    OfThread,
     compare_with_head,
     list_branches,
     render_branches,
@@ -62,7 +63,7 @@ async def _show(options: ShowOptions) -> int:
     async with read_thread(options.thread, options) as thread:
         result: Json = {"thread_id": thread.id}
         if options.branches:
-            result |= {"branches": await list_branches(thread)}
+            result |= {"branches": await list_branches(OfThread(thread), thread.id)}
             parts: list[RenderableType] = [render_branches(result["branches"])]
         elif options.diff is not None:
             result |= await compare_with_head(thread, options.diff)
@@ -111,12 +112,12 @@ def task_parts(result: Json, values: Json) -> Iterator[RenderableType]:
 
 def work_parts(result: Json, values: Json) -> Iterator[RenderableType]:
     """What the task's answer rests on: plans, steps, and what the answer was checked against."""
-    from forethought.nodes.support.sign_verdicts import sign_lines
-
-    signs = sign_lines(values)  # type: ignore[arg-type]  # a state
-    checks = [{**check, "about": signs.get(check["about"], check["about"])} for check in result["checks"]]
     records = {name: result[name] for name in ("plan_reviews", "replans", "plan", "skipped")}
-    records |= {"trajectory": result["steps"], "long_term": values.get("long_term"), "checks": checks}
+    records |= {
+        "trajectory": result["steps"],
+        "long_term": values.get("long_term"),
+        "checks": named_checks(result, values),
+    }
     yield from view.parts(records, _ALL_LINES if "checkpoints" in result else 3)
     for item in result.get("broken_off") or []:
         call = f"{one_line(item['tool'])}({one_line(item['call'], 300)})"

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 
-from forethought.app.viewer.run_data import run_data
-from forethought.app.viewer.site import page, runs_of
-
-
-async def threads(request: Request) -> Response:
-    """The list of threads."""
-    return page("threads.html.j2", threads=await runs_of(request).threads(200))
-
-
-async def run(request: Request) -> Response:
-    """One thread: its present task, from plan to answer."""
-    thread_id = request.path_params["thread"]
-    data = await run_data(runs_of(request), thread_id)
-    return page("run.html.j2", **data)
-
+from forethought.app.viewer import run_pages
+from forethought.app.viewer.thread_list import threads
 
 ROUTES = [
     Route("/", threads, name="threads"),
-    Route("/threads/{thread}", run, name="run"),
+    Route("/threads/{thread}", run_pages.run, name="run"),
+    Route("/threads/{thread}/branches", run_pages.branches, name="branches"),
 ]

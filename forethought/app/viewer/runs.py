@@ -23,7 +23,8 @@ class Runs(Protocol):
     """Threads and their runs, in the local database or on a LangGraph server, as one user sees them."""
 
     async def threads(self, limit: int) -> list[Json]:
-        """The newest threads, as `forethought threads --json` prints them."""
+        """The newest threads and debuggings, as `forethought.app.threads.entries.entry` makes them, with the
+        whole task and answer."""
         ...
 
     async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
@@ -32,6 +33,14 @@ class Runs(Protocol):
 
     async def tree(self, thread_id: str) -> Mapping[str, str | None]:
         """The parent of each checkpoint, by id. Raises UnknownThread."""
+        ...
+
+    async def plans(self, thread_id: str, checkpoint: str = "") -> list[Json]:
+        """The plans that were written on the way to a state, oldest first, as far as that is quick."""
+        ...
+
+    async def debuggings(self, thread_id: str) -> list[str]:
+        """Ids of the debuggings of a thread, which are threads of the debugger's graph, oldest first."""
         ...
 
     async def is_running(self, thread_id: str) -> bool:

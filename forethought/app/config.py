@@ -63,7 +63,7 @@ def set_values(options: ConfigSetOptions) -> int:
 
 
 def show(options: CommandOptions) -> int:
-    """List the active settings and where each comes from, without secrets."""
+    """List the active settings and their sources. Secrets stay hidden."""
     rows = set_variables()
     lines = [f"{_field(name)} = {value}  ({origin})" for name, (value, origin) in rows.items()]
     as_json = {_field(name): {"value": value, "from": origin} for name, (value, origin) in rows.items()}

@@ -66,7 +66,7 @@ class ReductionOptions(CommandOptions):
 
 
 def export(options: ExportOptions) -> int:
-    """Turn records into a chat dataset without secrets or duplicates, split by task."""
+    """Turn records into a chat dataset. Removes secrets and duplicates; splits by task."""
     from forethought.training.dataset import HELD_OUT, TRAIN, export
     from forethought.training.scrub import training_scrubber
 
@@ -113,7 +113,7 @@ def run(options: TrainRunOptions) -> int:
 
 
 def gate(options: GateOptions) -> int:
-    """Adopt a model if its reflections prevent more errors than prompted ones (otherwise exit code 3)."""
+    """Adopt a model if its reflections beat prompted ones. Otherwise the exit code is 3."""
     from forethought.training.gate import check_held_out, check_weights, compare, write_result
     from forethought.training.train import RECORD, trained_on
 

@@ -370,16 +370,14 @@ class AgentOutput(TypedDict, total=False):
     plan: Annotated[Plan, delta(last)]
     plan_reviews: Annotated[list[PlanReview], delta(append)]
     trajectory: Annotated[list[Step], delta(append)]
-    """All steps of the thread."""
     replans: Annotated[list[Replan], delta(append)]
     skipped: Annotated[list[Skip], delta(append)]
     """Mechanisms that `effort` left out."""
     results: Annotated[dict[str, Result], delta(merge)]
     """By finished subtask."""
     usage: Annotated[dict[str, Usage], add_usage]
-    """By role."""
+    """By role or mechanism."""
     progress: Progress
-    """The task's counters."""
     lessons: Lessons
 
 
@@ -392,12 +390,9 @@ class AgentState(AgentInput, AgentOutput, total=False):
     statuses: Annotated[dict[str, SubtaskStatus], delta(merge)]
     """By subtask; absent: pending."""
     dispatch: list[Dispatch]
-    """The current wave."""
     proposals: Annotated[dict[str, Proposal], merge]
     short_term: Annotated[dict[str, ShortTerm], merge]
-    """By subtask."""
     long_term: Annotated[dict[str, LongTerm], delta(merge_rounds)]
-    """By round."""
     decision: Decision
     foreseen: Annotated[list[str], delta(append)]
     """Subtasks planned before any outside text came in, or edited by a person."""

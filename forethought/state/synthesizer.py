@@ -39,7 +39,7 @@ class TrialRecord(TypedDict):
     """The trajectory's unique id."""
     outcome: Literal["success", "failure", "unknown"]
     reason: str
-    """Who or what judged it so ('' if the source says it)."""
+    """Why it was judged so ('' if the source recorded the outcome)."""
     background: str
     stored: str
     """Hash of the trajectory."""

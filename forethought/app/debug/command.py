@@ -59,7 +59,7 @@ def with_rerun_method(arguments: Sequence[str]) -> list[str]:
 
 
 def debug(options: DebugOptions) -> int:
-    """Find the step that made a run fail, and run again from there."""
+    """Find the step that made a run fail, and rerun from there."""
     from forethought.app.debug.session import DebugRequest, open_debugging
     from forethought.app.threads.thread import is_debugging
     from forethought.trajectories.read import SUFFIXES

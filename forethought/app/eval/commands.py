@@ -100,7 +100,7 @@ def need_evals() -> None:
 
 
 def run(options: EvalOptions) -> int:
-    """Run methods on a benchmark and score them, with confidence intervals."""
+    """Run methods on a benchmark, with confidence intervals."""
     need_evals()
     from forethought.app.eval.run import evaluate
 

@@ -59,7 +59,7 @@ def show(options: ShowOptions) -> int:
     wanted = options.steps + options.cost + options.branches + sum(one is not None for one in named)
     if wanted > 1:
         raise CliError(
-            "--steps, --cost, --branches, --diff, --html and --markdown each show something else: give one"
+            "--steps, --cost, --branches, --diff, --html and --markdown go apart: give one of them"
         )
     for kind, path in (("html", options.html), ("md", options.markdown)):
         if path is not None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from rich.console import RenderableType
@@ -12,7 +14,7 @@ from rich.text import Text
 from forethought.app import view
 from forethought.app.command_flags import CommandOptions, argument, flag
 from forethought.app.display import make_console
-from forethought.app.errors import ANSWERED, CliError
+from forethought.app.errors import ANSWERED, CliError, echo
 from forethought.app.report import named_checks, report
 from forethought.app.run import show_result
 from forethought.app.text import clean, one_line, to_json
@@ -45,17 +47,54 @@ class ShowOptions(CommandOptions):
         help="Show how the current branch differs from this one (number or id).",
         metavar="BRANCH",
     )
+    html: Path | None = flag(help="Write the run as one self-contained page.", metavar="FILE")
+    markdown: Path | None = flag(help="Write the run as Markdown; - is stdout.", metavar="FILE")
 
 
 def show(options: ShowOptions) -> int:
     """Show what a thread did: plans, steps, answer, cost."""
-    if options.steps + options.cost + options.branches + (options.diff is not None) > 1:
-        raise CliError("--steps, --cost, --branches and --diff each show something else: give one of them")
+    named = (options.diff, options.html, options.markdown)
+    wanted = options.steps + options.cost + options.branches + sum(one is not None for one in named)
+    if wanted > 1:
+        raise CliError(
+            "--steps, --cost, --branches, --diff, --html and --markdown exclude each other: give one of them"
+        )
+    for kind, path in (("html", options.html), ("md", options.markdown)):
+        if path is not None:
+            return _export(options, kind, path)
     if is_debugging(options.thread):
         from forethought.app.debug.command import show_debugging
 
         return show_debugging(options.thread, options, options.as_json)
     return asyncio.run(_show(options))
+
+
+def _export(options: ShowOptions, kind: str, path: Path) -> int:
+    """Write the thread's export, whole or not at all."""
+    from forethought.app.viewer.export import export
+    from forethought.app.viewer.local_threads import LocalThreads
+    from forethought.json_files import write_text
+
+    if options.as_json:
+        raise CliError("--json prints the run as JSON; give it without --html and --markdown")
+    if path.is_dir():
+        raise CliError(f"{path} is a folder; name a file in it")
+
+    async def read() -> str:
+        async with read_thread(options.thread, options) as thread:
+            threads = LocalThreads(thread.saver, thread.settings)
+            return await export(threads, thread.id, kind, thread.settings)
+
+    text = asyncio.run(read())
+    if str(path) == "-":
+        sys.stdout.write(text)
+        return ANSWERED
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise CliError(f"{path} cannot be written: {error.strerror or error}") from error
+    echo(f"wrote {path}")
+    return ANSWERED
 
 
 async def _show(options: ShowOptions) -> int:

@@ -10,7 +10,7 @@ from forethought.app.report import named_checks, report
 from forethought.app.threads.branches import branches_of_tree
 from forethought.app.threads.thread import is_debugging
 from forethought.app.viewer.plan_history import plan_versions
-from forethought.app.viewer.runs import Runs
+from forethought.app.viewer.runs import Threads
 from forethought.app.viewer.timeline import step_record, timeline
 
 Json = dict[str, Any]
@@ -22,7 +22,7 @@ _WORDS = re.compile(r"\d[\d.,]*\d|\w{4,}")
 
 
 async def run_data(
-    runs: Runs,
+    runs: Threads,
     thread_id: str,
     checkpoint: str = "",
     *,
@@ -117,13 +117,13 @@ def passage(observation: str, answer: str, lines: int = _PASSAGE) -> list[Json]:
     ]
 
 
-async def debuggings(runs: Runs, thread_id: str) -> list[Json]:
+async def debuggings(runs: Threads, thread_id: str) -> list[Json]:
     """The reports on the newest debuggings of a thread, newest first."""
     ids = [] if is_debugging(thread_id) else await runs.debuggings(thread_id)
     return [await debugging_data(runs, name) for name in ids[: -_DEBUGGINGS - 1 : -1]]
 
 
-async def debugging_data(runs: Runs, thread_id: str) -> Json:
+async def debugging_data(runs: Threads, thread_id: str) -> Json:
     """The report on a debugging, with the thread that it debugs. Raises UnknownThread."""
     from forethought.app.debug.session import saved_request
     from forethought.app.debug.view import debug_report

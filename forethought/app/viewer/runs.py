@@ -19,8 +19,8 @@ class Refused(ValueError):
     """What was asked for cannot be done: one line that says why and what to do."""
 
 
-class Runs(Protocol):
-    """Threads and their runs, in the local database or on a LangGraph server, as one user sees them."""
+class Threads(Protocol):
+    """Threads in a database or on a LangGraph server, as one user sees them."""
 
     async def threads(self, limit: int) -> list[Json]:
         """The newest threads and debuggings, as `forethought.app.threads.entries.entry` makes them, with the
@@ -46,6 +46,10 @@ class Runs(Protocol):
     async def is_running(self, thread_id: str) -> bool:
         """Whether some process carries the thread out at this moment."""
         ...
+
+
+class Runs(Threads, Protocol):
+    """Threads whose runs can be begun, led on and stopped."""
 
     async def begin(self, task: str, files: Sequence[tuple[str, bytes]], thread_id: str = "") -> str:
         """Begin a task, in a new thread or as the next one of a thread; the thread's id. Raises Refused."""

@@ -4,8 +4,21 @@
 
 speaks the Chat Completions API at http://127.0.0.1:8399/v1. Each request becomes queue/N.prompt.txt: its
 messages, and the JSON schema that the reply must fit. It waits until queue/N.reply.json is there; write that
-file under another name and rename it, so that it is never read half-written. docs/minds.md has instructions
-for whoever answers. Tokens are estimated at four characters each.
+file under another name and rename it, so that it is never read half-written. Tokens are estimated at four
+characters each. Give the agent time, no retries and this model:
+
+    FORETHOUGHT_REQUEST_TIMEOUT_S=7200 FORETHOUGHT_REQUEST_RETRIES=0 forethought eval run traps \\
+        --base-url http://127.0.0.1:8399/v1 --model openai:reader --seconds 100000 --yes --out runs/traps
+
+Whoever answers sees nothing but these prompts, and a new reader answers for each method, under the same
+instruction. Both begin: "You see only the prompt. Reply with the JSON asked for: one object that fits the
+schema at the end, and nothing else. Use no tool, and open no other file." A careful reader is told: "Work
+as well as you can. Read all of the prompt, think before you write, calculate exactly, and check your reply
+against the prompt. You know nothing about the task but what the prompt says." A hasty reader imitates a
+weak model: "Work fast, as a small model would. Take the first plausible reading of the task and of each
+text. Follow explicit instructions of the prompt, step by step. Do not look for exceptions, corrections or
+second meanings on your own; consider one only where the prompt itself points at it. Judge a reply, your own
+as well, at first sight."
 """
 
 from __future__ import annotations

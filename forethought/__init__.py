@@ -3,8 +3,8 @@
     from forethought import Context, build_agent
     result = build_agent().invoke({"task": "..."}, context=Context(model="openai:gpt-4.1"))
 
-docs/api.md describes the public names. They are loaded when they are first used, so that `import forethought`
-costs nothing.
+docs/reference/python.md describes the public names. They are loaded when they are first used, so that
+`import forethought` costs nothing.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def settled_end(text: str, settings: Settings | None = None) -> int:
 
 def redact_json(value: Any, redact: Callable[[str], str]) -> Any:
     """`value` as JSON, with texts and keys redacted. What is no JSON becomes text, what is no number null."""
-    return _redacted(json.loads(json.dumps(value, default=str), parse_constant=lambda name: None), redact)
+    return redact_texts(json.loads(json.dumps(value, default=str), parse_constant=lambda name: None), redact)
 
 
 def redact_error(error: BaseException, redact: Callable[[str], str]) -> None:
@@ -189,12 +189,15 @@ def without_credentials(url: str | None) -> str | None:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=harmless))
 
 
-def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
+def redact_texts(value: Any, redact: Callable[[str], str]) -> Any:
+    """`value` with the texts and keys in its dicts, lists and tuples redacted; all else as it is."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, dict):
-        return {redact(key): _redacted(item, redact) for key, item in value.items()}
-    return [_redacted(item, redact) for item in value] if isinstance(value, list) else value
+        return {redact_texts(key, redact): redact_texts(item, redact) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(redact_texts(item, redact) for item in value)
+    return value
 
 
 def _forms(value: str) -> Iterator[str]:

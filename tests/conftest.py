@@ -15,6 +15,7 @@ import hypothesis
 import pytest
 
 from forethought.settings import Settings
+from tests.support.chromium import find_chromium
 from tests.support.model_server import ModelServer, Policy
 from tests.support.postgres import database, postgres, postgres_server
 from tests.support.processes import python
@@ -30,15 +31,32 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+_SHARING = ("tests/browser/", "tests/server/")
+"""Folders whose tests share a server."""
+_BROWSER_TESTS = Path(__file__).parent / "browser"
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave the browser tests out where there is no browser; the last line says so."""
+    return True if collection_path == _BROWSER_TESTS and not find_chromium() else None
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Say after everything else that the browser tests were left out."""
+    asked = any(_BROWSER_TESTS.is_relative_to(config.rootpath / argument) for argument in config.args)
+    if asked and not find_chromium() and not hasattr(config, "workerinput"):
+        print("browser tests: not run, no Chromium found; install the package chromium")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give each file to one worker, and to one all that share the server, which takes seconds to start."""
+    """Give each file to one worker, and to one all that share a server, which takes seconds to start."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            folder = "tests/server/"
-            return folder if nodeid.startswith(folder) else str(super()._split_scope(nodeid))
+            folder = next((shared for shared in _SHARING if nodeid.startswith(shared)), "")
+            return folder or str(super()._split_scope(nodeid))
 
     return Scheduling(config, log)
 

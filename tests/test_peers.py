@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from benchmarks.peers.contenders import bare_loop, forethought_agent, langchain_agent
-from benchmarks.peers.grid import CONTENDERS, Cell, Setting, cells
-from benchmarks.peers.report import figures
+from benchmarks.peers.grid import CONTENDERS, FLOOR, OURS, PEER, Cell, Setting, cells
+from benchmarks.peers.report import Table, figures
 from benchmarks.peers.server import served
 from benchmarks.peers.task import SHAPES, Shape, Task
 from benchmarks.peers.worker import measure
@@ -73,3 +73,17 @@ def test_what_asks_the_same_is_measured_once() -> None:
     assert Cell("create_agent, sequential", Setting(1, 50, "chain", 5)) not in wanted
     assert Cell("ours, auto", Setting(1, 50, "long", 5)) in wanted
     assert len(wanted) == 10 + 9 + 3
+
+
+def test_the_page_shows_the_defaults_beside_the_others() -> None:
+    chosen = [Setting(1, ms, shape, 5) for ms in (0, 50) for shape in SHAPES]
+    columns = ("wall, s", "effective", "CPU ms a look-up")
+    measured = [
+        {"contender": who, "setting": str(setting), "failed": ""} | dict.fromkeys(columns, figure)
+        for who, figure in ((OURS, 3.0), (PEER, 2.0), (FLOOR, 1.0))
+        for setting in chosen
+    ]
+    rows = Table({"machine": {}, "cells": measured}, chosen, list(CONTENDERS)).page().splitlines()
+    assert len(rows) == 2 + 3 * len(SHAPES)
+    assert rows[2] == "| tokens : create_agent | independent | 1.50 |"
+    assert rows[-1] == "| time : bare loop | long | 3.00 |"

@@ -15,6 +15,7 @@ import pytest
 from dotenv import dotenv_values
 
 from docs.draw_graph import draw, mermaid, with_picture
+from docs.draw_run import PICTURE, film, stale
 from forethought.models.providers import KEYS
 from forethought.settings import VARIABLES, Settings
 
@@ -151,6 +152,13 @@ def test_the_picture_has_every_node() -> None:
     assert all(f" {name}[{name}]" in mermaid() for name in (*nodes, "tool_agent", "tool_executor"))
 
 
+def test_the_picture_of_a_run_shows_the_demo_and_asks_the_web_for_nothing() -> None:
+    picture = PICTURE.read_text("utf-8")
+    assert not stale(picture, film()), "run: python -m docs.draw_run"
+    assert stale(picture, picture.replace("Reflector", "Critic"))
+    assert set(re.findall(r"\w+://[^\"\s]*", picture)) == {"http://www.w3.org/2000/svg"}
+
+
 def make(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run make on the repository's Makefile without doing anything."""
     command = ["make", "--no-print-directory", *arguments]
@@ -185,9 +193,19 @@ def test_ci_runs_the_checks_and_the_tests() -> None:
     assert re.findall(r"^make (\w+)$", script.read_text(), flags=re.MULTILINE) == ["check", "test"]
 
 
+def test_the_last_line_says_when_no_browser_was_found(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/browser"]
+    environment = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    last = done.stdout.splitlines()[-1]
+    assert last == "browser tests: not run, no Chromium found; install the package chromium", done.stderr
+
+
 def test_what_the_page_on_threats_names_exists() -> None:
     text = (ROOT / "docs/threats.md").read_text("utf-8")
-    tests, files = re.findall(r"(tests/[\w/]+\.py)::(\w+)", text), re.findall(r"\]\(([\w./]+)", text)
+    tests, files = re.findall(r"(tests/[\w/]+\.py)::(\w+)", text), re.findall(r"\]\(([\w./-]+)", text)
     assert len(tests) > 30
     assert [name for file, name in tests if f"def {name}(" not in (ROOT / file).read_text("utf-8")] == []
     assert [file for file in files if not (ROOT / "docs" / file).exists()] == []

@@ -55,7 +55,7 @@ def machine() -> Json:
     """Where and with what it is measured."""
     now, load = datetime.now(UTC).isoformat(timespec="minutes"), round(os.getloadavg()[0], 1)
     where = {
-        "measured at": now,
+        "Measured at": now,
         "cores": os.cpu_count(),
         "load before": load,
         "Python": platform.python_version(),
@@ -94,7 +94,7 @@ def main() -> int:
     (given.out / "table.md").write_text(table.whole())
     plots.draw(table, given.out)
     if given.docs:
-        text = f"{table.head()}\n\n{table.summary()}\n"
+        text = f"{table.head()}\n\n{table.page()}\n"
         _PAGE.write_text(_FIGURES.sub(lambda _: text, _PAGE.read_text("utf-8")), "utf-8")
     print(f"\n{table.summary()}\n\nThe whole table, the plots and the JSON: {given.out}")
     return any(cell["failed"] and cell["contender"].startswith("ours") for cell in results["cells"])

@@ -9,12 +9,14 @@ from benchmarks.peers.task import SHAPES, Shape
 
 FLOOR, PEER, SEQUENTIAL = "bare loop", "create_agent", "create_agent, sequential"
 """Those that others are compared with."""
+OURS = "ours, auto"
+"""Forethought with its defaults."""
 CONTENDERS: dict[str, tuple[str, dict[str, Any]]] = {
     FLOOR: ("bare_loop", {}),
     PEER: ("langchain_agent", {"parallel": True}),
     SEQUENTIAL: ("langchain_agent", {"parallel": False}),
     "ours, paper": ("forethought_agent", {"effort": "paper"}),
-    "ours, auto": ("forethought_agent", {"effort": "auto"}),
+    OURS: ("forethought_agent", {"effort": "auto"}),
     "ours, low": ("forethought_agent", {"effort": "low"}),
     "CodeAgent": ("smolagents_agent", {"agent": "CodeAgent"}),
     "CodeAgent, planning": ("smolagents_agent", {"agent": "CodeAgent", "planning": True}),

@@ -7,7 +7,8 @@ from typing import Any
 
 from genai_prices import Usage, calc_price
 
-from benchmarks.peers.grid import FLOOR, PEER, SEQUENTIAL, Cell, Setting
+from benchmarks.peers.grid import FLOOR, OURS, PEER, SEQUENTIAL, Cell, Setting
+from benchmarks.peers.task import SHAPES
 
 Json = dict[str, Any]
 CACHED, PRICED = 0.1, "gpt-4.1"
@@ -28,7 +29,13 @@ DIGITS |= {
     "KB sent": 0,
     "import, s": 2,
 }
-"""The table's columns and their decimals; docs/performance.md says what they mean."""
+"""The table's columns and their decimals.
+
+`wall`: until all runs had ended. `round trips`: the most model calls of a run that followed one another;
+`wall : round trips` is the time against the model's time in them, 1.0 at least. `tokens`: characters / 4 of
+tools, schema, messages and reply in a run; `effective` counts cached ones at a tenth. `CPU` and `peak MB`:
+of the agent's process. `KB sent`: a run's requests with headers. `import`: the framework in a new process.
+"""
 _RATIOS = ("wall, s", "effective", "CPU ms a look-up")
 
 
@@ -109,6 +116,23 @@ class Table:
                     shown = [_shown(self.figure(column, name, setting, to)) for name in ours]
                     rows.append([f"{column} : {to}" if to else column, str(setting), *shown])
         return _table(["ratio", "setting", *ours], rows)
+
+    def page(self) -> str:
+        """What docs/performance.md shows: the defaults' ratios in single runs, a column a size."""
+        single = [setting for setting in self.chosen if setting.runs == 1]
+        fast, slow = (end(s.latency_ms for s in single) for end in (min, max))
+        sizes = sorted({setting.k for setting in single})
+        rows = [
+            [f"{what} : {to}", shape, *(_shown(self.figure(column, OURS, at, to)) for at in row)]
+            for what, column, to, ms in (
+                ("tokens", "effective", PEER, slow),
+                ("CPU", "CPU ms a look-up", PEER, fast),
+                ("time", "wall, s", FLOOR, slow),
+            )
+            for shape in SHAPES
+            for row in [[Setting(1, ms, shape, k) for k in sizes]]
+        ]
+        return _table(["ratio", "task", *(f"K = {k}" for k in sizes)], rows)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

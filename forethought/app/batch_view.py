@@ -11,7 +11,7 @@ from rich.console import Console
 
 from forethought.app.report import report
 from forethought.app.text import one_line, to_json
-from forethought.app.threads.threads import DAMAGED
+from forethought.app.threads.entries import DAMAGED
 from forethought.json_files import write_text
 from forethought.storage import StorageError
 

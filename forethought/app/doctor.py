@@ -185,7 +185,7 @@ def _keys(settings: Settings) -> Iterator[Check]:
 def _secrets() -> Iterator[Check]:
     """Names only: a weak secret is not shown either."""
     weak = ", ".join(weak_secrets())
-    advice = f"too weak to be redacted: {weak}; set random values (docs/deploy.md, Redaction)"
+    advice = f"too weak to be redacted: {weak}; set random values (docs/how-to/deploy.md, Redaction)"
     yield Check("secrets", not weak, advice if weak else "all are redacted")
     listed = os.environ.get(LISTED, "").replace(" ", "").split(",")
     if missing := sum(name not in os.environ for name in listed if name):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from forethought.app.errors import ANSWERED, FAILED, NOT_PASSED, WAITS
 
 if TYPE_CHECKING:
     from langgraph.types import Interrupt, StateSnapshot
+
+    from forethought.state.cost import CostRow
 
 Json = dict[str, Any]
 _EXIT_CODES = {
@@ -24,6 +26,40 @@ _ERROR = re.compile(r"""\w+\((['"])(.*)\1,?\)""", re.DOTALL)
 """The repr of an exception that was given one text."""
 
 
+class Report(TypedDict, total=False):
+    """What `--json` prints of a task. Records are those of the state."""
+
+    thread_id: str
+    status: str
+    """answered, best_effort, budget_exhausted, failed, stopped, interrupted or running."""
+    answer: str
+    sources: list[Json]
+    """The steps that the answer rests on."""
+    score: int | None
+    """1 to 10; null if the answer was not scored."""
+    evaluation: str
+    """The answer's defects, one per line."""
+    checks: list[Json]
+    rounds: int
+    stopped: str
+    """The exhausted budget: steps, moves, tokens, usd or seconds."""
+    plan: Json | None
+    plan_reviews: list[Json]
+    steps: list[Json]
+    replans: list[Json]
+    skipped: list[Json]
+    usage: Json
+    """Totals over all roles; `usd` is null if a price is unknown."""
+    cost: list[CostRow]
+    """By mechanism."""
+    seconds: float
+    """Active time."""
+    lessons: Json
+    interrupts: list[Json]
+    """Open questions, with the `id` for `--reply`."""
+    error: str
+
+
 def report(
     thread_id: str, snapshot: StateSnapshot, error: str | None = None, *, running: bool = False
 ) -> Json:
@@ -34,7 +70,7 @@ def report(
 
     state: Mapping[str, Any] = {} if _is_untouched(snapshot) else snapshot.values
     task = (state.get("progress") or {}).get("task", 1)
-    result: Json = {
+    result: Report = {
         "thread_id": thread_id,
         "status": status_of(snapshot, error, running=running),
         "answer": state.get("answer") or "",
@@ -62,7 +98,15 @@ def report(
     elif result["status"] == "failed":
         messages = state.get("messages") or []
         result["error"] = task_error(snapshot) or (str(messages[-1].text) if messages else "")
-    return result
+    return dict(result)
+
+
+def named_checks(result: Mapping[str, Any], state: Mapping[str, Any]) -> list[Json]:
+    """A report's checks, those about a sign with the sign's words."""
+    from forethought.nodes.support.sign_verdicts import sign_lines
+
+    signs = sign_lines(state)  # type: ignore[arg-type]  # a state
+    return [{**check, "about": signs.get(check["about"], check["about"])} for check in result["checks"]]
 
 
 def _is_untouched(snapshot: StateSnapshot) -> bool:

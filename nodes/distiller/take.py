@@ -88,7 +88,7 @@ def _sorted(
 
 def _prompts(mixed: Sequence[Sequence[Loaded]], context: DistillerContext) -> list[int]:
     """Tokens of the prompts: a diagnosis of each task; an aggregation of about one error a task, and patterns
-    of one error in five tasks, as measured in docs/learning.md."""
+    of one error in five tasks, as the packaged distillation had (docs/concepts/distillation.md)."""
     compared = [compared_runs(runs, context.max_runs).values() for runs in mixed]
     sizes = [tokens_of_runs(run.trajectory for run in runs) for runs in compared]
     patterns = [max(sizes, default=0)] * ceil(len(sizes) / 5)

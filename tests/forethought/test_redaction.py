@@ -297,7 +297,7 @@ def test_no_word_of_the_documents_and_the_code_has_it() -> None:
     root = Path(__file__).parents[2]
     files = [
         root / "README.md",
-        *root.glob("docs/*.md"),
+        *root.glob("docs/**/*.md"),
         *root.glob("nodes/**/*.py"),
         *root.glob("prompts/*.md"),
     ]

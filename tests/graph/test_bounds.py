@@ -71,7 +71,7 @@ async def test_a_setting_that_is_none_is_refused_before_anything_is_asked(drive:
     said = out.state["messages"][-1].text
     assert (out.status, out.requests) == ("failed", [])
     assert "unknown setting 'prospectiv_reflection'; did you mean prospective_reflection?" in said
-    assert "README.md" in said
+    assert "docs/reference/context.md" in said
     assert "\n" not in said
     await out.graph.ainvoke({"task": "x"}, out.config, context={"prospective_reflection": False})
     await out.look()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.fault_matrix import table
 from tests.support.agent import Drive, Script
 from tests.support.faults import BY_NAME, CASES, PLACES, Place, run_cell
 from tests.support.model_server import Answer, Fault, SeenRequest
@@ -31,6 +32,11 @@ async def test_a_run_goes_on_or_stops_clearly_and_nothing_is_lost_or_repeated(
 ) -> None:
     cell = await run_cell(BY_NAME[name], place, streaming, tmp_path)
     assert cell.wrong() == []
+
+
+def test_the_page_on_reliability_has_the_table_of_faults() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reliability.md"
+    assert table() in page.read_text("utf-8")
 
 
 async def test_the_matrix_notices_what_is_wrong(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 A run is driven through the real client over HTTP. Its task is one plan of three subtasks: two reads side by
 side, then a write whose effects are counted outside of the run. Used by tests/graph/test_model_faults.py and
-by `python -m benchmarks.fault_matrix`, which writes the table of docs/reliability.md.
+by `python -m benchmarks.fault_matrix`.
 """
 
 from __future__ import annotations
@@ -96,6 +96,11 @@ CASES = (
 BY_NAME = {case.name: case for case in CASES}
 
 
+def expected(case: Case, place: Place) -> Outcome:
+    """What is to come of a fault at a call."""
+    return {"first": case.first, "middle": case.middle}.get(place) or case.outcome
+
+
 @dataclass
 class Model:
     """The provider: replies by role, and the fault where it is due."""
@@ -183,7 +188,7 @@ class Cell:
         """What does not hold; [] if all does."""
         found = {
             "the fault was never met": not self.faults,
-            f"{self.outcome} ({self.line or self.status})": self.outcome != self.expected,
+            f"{self.outcome} ({self.line or self.status})": self.outcome != expected(self.case, self.place),
             f"the line does not say {self.case.says!r}: {self.line}": self.outcome == "stopped"
             and self.case.says not in self.line,
             "the line is no single line": "\n" in self.line,
@@ -196,11 +201,6 @@ class Cell:
             f"{self.effects} effects": self.effects != (self.outcome != "best effort"),
         }
         return [what for what, holds in found.items() if holds]
-
-    @property
-    def expected(self) -> Outcome:
-        """What is to come of it."""
-        return {"first": self.case.first, "middle": self.case.middle}.get(self.place) or self.case.outcome
 
 
 async def run_cell(case: Case, place: Place, streaming: bool, folder: Path) -> Cell:

@@ -106,7 +106,7 @@ def _debug(
     with runner.opened(open_debugging(request, options, run.trajectory, id)) as session:
         snapshot = runner.run(session.snapshot())
         if snapshot.values and not unfinished(snapshot):
-            report = view.debug_report(session, snapshot)
+            report = view.debug_report(id, session.request, snapshot)
             runner.console.print(f"{session.id} was debugged before: {report['status']}")
             return report, Ending()
         begun = {"thread_id": "", "expect": expect, "trajectory": run.model_dump(mode="json")}

@@ -61,6 +61,11 @@ class DebugRequest:
     """Seconds since the epoch."""
 
 
+def saved_request(metadata: Mapping[str, Any] | None) -> DebugRequest:
+    """The request in the metadata of a debugging's checkpoint."""
+    return DebugRequest(**json.loads((metadata or {})[_SAVED]))
+
+
 @dataclass
 class DebugSession(Session):
     """A thread of the debugger's graph."""
@@ -126,8 +131,7 @@ async def read_debugging(thread_id: str, flags: Flags) -> AsyncIterator[DebugSes
         checkpoint = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
         if checkpoint is None:
             raise unknown_thread(thread_id)
-        saved: Any = checkpoint.metadata
-        request = DebugRequest(**json.loads(saved[_SAVED]))
+        request = saved_request(checkpoint.metadata)
         context = DebuggerContext.model_validate(request.context)
         yield DebugSession(thread_id, saver, build_debugger(settings, saver), context, request)
 

@@ -24,7 +24,7 @@ from forethought.text import how_many, number_ranges
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
-    from forethought.app.debug.session import DebugSession
+    from forethought.app.debug.session import DebugRequest
 
 Json = Mapping[str, Any]
 _EXIT_CODES = {"not_fixed": NOT_PASSED, "not_found": NOT_PASSED, "interrupted": WAITS}
@@ -114,27 +114,32 @@ def show_ending(result: Json, console: Console, with_error: bool = True) -> None
 
 
 def debug_report(
-    session: DebugSession, snapshot: StateSnapshot, error: str | None = None, *, running: bool = False
+    thread_id: str,
+    request: DebugRequest,
+    snapshot: StateSnapshot,
+    error: str | None = None,
+    *,
+    running: bool = False,
 ) -> dict[str, Any]:
     """The debugging as one JSON object, shaped as the channels are. `running`: by some process."""
     state: Json = snapshot.values
     subject = state.get("subject") or {}
     ended = datetime.fromisoformat(snapshot.created_at).timestamp() if snapshot.created_at else 0.0
     result: dict[str, Any] = {
-        "thread_id": session.id,
+        "thread_id": thread_id,
         "subject": {
             **{name: subject.get(name, "") for name in ("id", "task", "source")},
             "steps": len(subject.get("steps") or []),
         },
         "status": status_of(snapshot, error, running=running),
-        "method": session.context.method,
+        "method": request.context["method"],
         "critical": state.get("critical") or None,
         **{name: state.get(name) or {} for name in ("labels", "label_problems")},
         **{name: list(state.get(name) or []) for name in ("suspects", "probes", "branches")},
         "verdict": state.get("verdict") or None,
         "usage": usage_of(state),
         "notes": list(state.get("notes") or []),
-        "seconds": round(max(0.0, ended - session.request.started), 3),
+        "seconds": round(max(0.0, ended - request.started), 3),
     }
     if snapshot.interrupts:
         result["interrupts"] = [waiting(item) for item in snapshot.interrupts]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -29,6 +29,41 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 _STEPS = 50
 """Most differing steps that are printed."""
+
+
+class Snapshots(Protocol):
+    """The states of threads, wherever they are kept."""
+
+    async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
+        """The thread's newest state, or that of a checkpoint."""
+        ...
+
+    async def tree(self, thread_id: str) -> Mapping[str, str | None]:
+        """The parent of each checkpoint, by id."""
+        ...
+
+    async def is_running(self, thread_id: str) -> bool:
+        """Whether some process runs the thread at this moment."""
+        ...
+
+
+@dataclass(frozen=True)
+class OfThread:
+    """The snapshots of one open thread."""
+
+    thread: Thread
+
+    async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
+        """See Snapshots."""
+        return await (state_at(self.thread, checkpoint) if checkpoint else self.thread.snapshot())
+
+    async def tree(self, thread_id: str) -> Mapping[str, str | None]:
+        """See Snapshots."""
+        return await self.thread.saver.tree(thread_id)
+
+    async def is_running(self, thread_id: str) -> bool:
+        """See Snapshots."""
+        return bool(await self.thread.saver.locked_threads([thread_id]))
 
 
 @dataclass(frozen=True)
@@ -69,21 +104,22 @@ async def state_at(thread: Thread, checkpoint: str) -> StateSnapshot:
     return snapshot
 
 
-async def list_branches(thread: Thread) -> list[Json]:
+async def list_branches(snapshots: Snapshots, thread_id: str) -> list[Json]:
     """The thread's branches, oldest first, as `show --branches --json` prints them."""
-    branches = branches_of_tree(await thread.saver.tree(thread.id))
+    branches = branches_of_tree(await snapshots.tree(thread_id))
     head = max(branch.leaf for branch in branches)
-    running = head if await thread.saver.locked_threads([thread.id]) else ""
-    return [
-        await _describe(thread, branch, branch.leaf == head, branch.leaf == running) for branch in branches
-    ]
+    running = await snapshots.is_running(thread_id)
+    described = []
+    for branch in branches:
+        leaf = await snapshots.snapshot(thread_id, branch.leaf)
+        result = report(thread_id, leaf, running=running and branch.leaf == head)
+        # Guidance is read where the branch begins: an answered task lets go of it.
+        first = await snapshots.snapshot(thread_id, branch.first)
+        described.append(_describe(branch, branch.leaf == head, result, leaf, first))
+    return described
 
 
-async def _describe(thread: Thread, branch: Branch, is_head: bool, running: bool) -> Json:
-    snapshot = await state_at(thread, branch.leaf)
-    result = report(thread.id, snapshot, running=running)
-    # Guidance is read where the branch begins: an answered task lets go of it.
-    first = await state_at(thread, branch.first)
+def _describe(branch: Branch, is_head: bool, result: Json, leaf: StateSnapshot, first: StateSnapshot) -> Json:
     steps = [step["n"] for step in first.values.get("trajectory") or []]
     base = (first.values.get("progress") or {}).get("base_n", 0)
     forked = branch.origin is not None
@@ -91,7 +127,7 @@ async def _describe(thread: Thread, branch: Branch, is_head: bool, running: bool
         "head": is_head,
         "forked_before": max([*steps, base]) + 1 if forked else None,
         "at": first.next[0] if forked and first.next else "",
-        "guidance": list((first if forked else snapshot).values.get("guidance") or []),
+        "guidance": list((first if forked else leaf).values.get("guidance") or []),
         "score": result["score"],
         **_summary({**result, "branch": branch.leaf, "number": branch.number}),
     }
@@ -104,39 +140,49 @@ def _summary(result: Json) -> Json:
     return {**names, "steps": len(result["steps"]), "tokens": tokens}
 
 
-async def compare_with_head(thread: Thread, name: str) -> Json:
-    """What differs from a branch, named by number or id, to the head.
+class NoSuchBranch(LookupError):
+    """No branch of the thread has this number or id."""
+
+
+async def compare(snapshots: Snapshots, thread_id: str, name: str, other: str = "") -> Json:
+    """What differs from a branch to an `other` one (the head), each named by its number or its id.
 
     {a, b, same_steps, parts_at, steps, answer_differs, more_tokens}; `steps` holds those that differ, {n, a,
     b}, with null where a branch has no such step. Two steps are the same when the same was done and the same
-    came back. Steps of earlier tasks count. Raises CliError where there is no such branch.
+    came back. Steps of earlier tasks count. Raises NoSuchBranch; ValueError if both are the same branch.
     """
-    branches = branches_of_tree(await thread.saver.tree(thread.id))
-    head = max(branch.leaf for branch in branches)
-    other = next(
-        (one.leaf for one in branches if name.strip().lstrip("#") in (str(one.number), one.leaf)), head
-    )
-    if other == head:
+    branches = branches_of_tree(await snapshots.tree(thread_id))
+    by_name = {name: one for one in branches for name in (str(one.number), one.leaf)}
+    by_name[""] = max(branches, key=lambda one: one.leaf)
+    try:
+        old, new = (by_name[one.strip().lstrip("#")] for one in (name, other))
+    except KeyError as error:
+        raise NoSuchBranch(str(error)) from None
+    if old == new:
+        raise ValueError("a branch does not differ from itself")
+    results = []
+    for branch in (old, new):
+        state = await snapshots.snapshot(thread_id, branch.leaf)
+        steps = state.values.get("trajectory") or []
+        ids = {"branch": branch.leaf, "number": branch.number, "steps": steps}
+        results.append({**report(thread_id, state), **ids})
+    return difference(*results)
+
+
+async def compare_with_head(thread: Thread, name: str) -> Json:
+    """See `compare`. Raises CliError if `name` names no other branch."""
+    try:
+        return await compare(OfThread(thread), thread.id, name)
+    except (NoSuchBranch, ValueError) as error:
+        count = len(branches_of_tree(await thread.saver.tree(thread.id)))
         raise CliError(
-            f"--diff: name another branch of the {len(branches)} than the head, by its number (see "
+            f"--diff: name another branch of the {count} than the head, by its number (see "
             f"`forethought show {thread.id} --branches`)"
-        )
-    numbers = {one.leaf: one.number for one in branches}
-    states = {leaf: await state_at(thread, leaf) for leaf in (other, head)}
-    old, new = [
-        {
-            **report(thread.id, state),
-            "branch": leaf,
-            "number": numbers[leaf],
-            "steps": state.values.get("trajectory") or [],
-        }
-        for leaf, state in states.items()
-    ]
-    return difference(old, new)
+        ) from error
 
 
 def difference(old: Json, new: Json) -> Json:
-    """See `compare_with_head`: the reports on two branches, with their ids."""
+    """See `compare`: the reports on two branches, with their ids."""
     a, b = _summary(old), _summary(new)
     seen_a, seen_b = ({step["n"]: _done(step) for step in result["steps"]} for result in (old, new))
     numbers = sorted(seen_a.keys() | seen_b.keys())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from rich.console import RenderableType
@@ -12,11 +14,12 @@ from rich.text import Text
 from forethought.app import view
 from forethought.app.command_flags import CommandOptions, argument, flag
 from forethought.app.display import make_console
-from forethought.app.errors import ANSWERED, CliError
-from forethought.app.report import report
+from forethought.app.errors import ANSWERED, CliError, echo
+from forethought.app.report import named_checks, report
 from forethought.app.run import show_result
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.threads.branches import (
+    OfThread,
     compare_with_head,
     list_branches,
     render_branches,
@@ -36,20 +39,29 @@ class ShowOptions(CommandOptions):
 
     offers = "db"
 
-    thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
-    steps: bool = flag(help="Show whole observations, and the thread's checkpoints.", default=False)
-    cost: bool = flag(help="Show what each mechanism cost and changed instead.", default=False)
-    branches: bool = flag(help="List the thread's branches instead: forks and re-runs.", default=False)
+    thread: str = argument("The thread's id, from `forethought threads`.", "THREAD")
+    steps: bool = flag(help="Show whole observations, and the checkpoints.", default=False)
+    cost: bool = flag(help="Show what each mechanism cost and changed.", default=False)
+    branches: bool = flag(help="List the branches: forks and re-runs.", default=False)
     diff: str | None = flag(
-        help="Show how the thread's head differs from this branch (number or id).",
+        help="Show how the current branch differs from this one (number or id).",
         metavar="BRANCH",
     )
+    html: Path | None = flag(help="Write the run as one self-contained page.", metavar="FILE")
+    markdown: Path | None = flag(help="Write the run as Markdown; - is stdout.", metavar="FILE")
 
 
 def show(options: ShowOptions) -> int:
-    """Show what a thread did: plans, steps, answer and cost."""
-    if options.steps + options.cost + options.branches + (options.diff is not None) > 1:
-        raise CliError("--steps, --cost, --branches and --diff each show something else: give one of them")
+    """Show what a thread did: plans, steps, answer, cost."""
+    named = (options.diff, options.html, options.markdown)
+    wanted = options.steps + options.cost + options.branches + sum(one is not None for one in named)
+    if wanted > 1:
+        raise CliError(
+            "--steps, --cost, --branches, --diff, --html and --markdown exclude each other: give one of them"
+        )
+    for kind, path in (("html", options.html), ("md", options.markdown)):
+        if path is not None:
+            return _export(options, kind, path)
     if is_debugging(options.thread):
         from forethought.app.debug.command import show_debugging
 
@@ -57,12 +69,40 @@ def show(options: ShowOptions) -> int:
     return asyncio.run(_show(options))
 
 
+def _export(options: ShowOptions, kind: str, path: Path) -> int:
+    """Write the thread's export, whole or not at all."""
+    from forethought.app.viewer.export import export
+    from forethought.app.viewer.local_threads import LocalThreads
+    from forethought.json_files import write_text
+
+    if options.as_json:
+        raise CliError("--json prints the run as JSON; give it without --html and --markdown")
+    if path.is_dir():
+        raise CliError(f"{path} is a folder; name a file in it")
+
+    async def read() -> str:
+        async with read_thread(options.thread, options) as thread:
+            threads = LocalThreads(thread.saver, thread.settings)
+            return await export(threads, thread.id, kind, thread.settings)
+
+    text = asyncio.run(read())
+    if str(path) == "-":
+        sys.stdout.write(text)
+        return ANSWERED
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise CliError(f"{path} cannot be written: {error.strerror or error}") from error
+    echo(f"wrote {path}")
+    return ANSWERED
+
+
 async def _show(options: ShowOptions) -> int:
     console = make_console()
     async with read_thread(options.thread, options) as thread:
         result: Json = {"thread_id": thread.id}
         if options.branches:
-            result |= {"branches": await list_branches(thread)}
+            result |= {"branches": await list_branches(OfThread(thread), thread.id)}
             parts: list[RenderableType] = [render_branches(result["branches"])]
         elif options.diff is not None:
             result |= await compare_with_head(thread, options.diff)
@@ -111,12 +151,12 @@ def task_parts(result: Json, values: Json) -> Iterator[RenderableType]:
 
 def work_parts(result: Json, values: Json) -> Iterator[RenderableType]:
     """What the task's answer rests on: plans, steps, and what the answer was checked against."""
-    from forethought.nodes.support.sign_verdicts import sign_lines
-
-    signs = sign_lines(values)  # type: ignore[arg-type]  # a state
-    checks = [{**check, "about": signs.get(check["about"], check["about"])} for check in result["checks"]]
     records = {name: result[name] for name in ("plan_reviews", "replans", "plan", "skipped")}
-    records |= {"trajectory": result["steps"], "long_term": values.get("long_term"), "checks": checks}
+    records |= {
+        "trajectory": result["steps"],
+        "long_term": values.get("long_term"),
+        "checks": named_checks(result, values),
+    }
     yield from view.parts(records, _ALL_LINES if "checkpoints" in result else 3)
     for item in result.get("broken_off") or []:
         call = f"{one_line(item['tool'])}({one_line(item['call'], 300)})"

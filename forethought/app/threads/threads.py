@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -15,25 +15,18 @@ from forethought.app.command_flags import CommandOptions, flag
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, WAITS, CliError, echo
 from forethought.app.options import settings_from
-from forethought.app.report import error_text
 from forethought.app.runner import open_runner
 from forethought.app.text import clean, one_line, to_json
-from forethought.app.threads.thread import DEBUGGING, is_debugging
+from forethought.app.threads.entries import add_seconds, list_threads
+from forethought.app.threads.thread import is_debugging
 from forethought.settings import Settings
 from forethought.storage import address_of, open_threads
-from forethought.storage.errors import NoThreads, StorageError
+from forethought.storage.errors import NoThreads
 
 if TYPE_CHECKING:
-    from langgraph.checkpoint.base import CheckpointTuple
-
     from forethought.storage.saver import ThreadSaver
 
 Json = dict[str, Any]
-_WIDTH = 80
-DAMAGED = "damaged"
-"""Status of a thread that cannot be read."""
-LEARNING = ("distill:", "synthesize:")
-"""Prefixes of the ids of distillations and syntheses, where all share one database."""
 _FINISHED = "answered,best_effort,budget_exhausted,fixed,not_fixed,found,not_found,successful"
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -44,13 +37,13 @@ class ThreadsOptions(CommandOptions):
     offers = "db"
 
     limit: int = flag(help="Maximum number of threads.", metavar="N", default=50, min=1)
-    every: bool = flag("--all", help="Include debugging threads (`forethought debug`).", default=False)
-    prune: bool = flag(help="Delete old threads for good, and files unused for as long.", default=False)
+    every: bool = flag("--all", help="Include debugging threads.", default=False)
+    prune: bool = flag(help="Delete old threads, and the files that no thread has used since.", default=False)
     older_than: str = flag(
-        help="With --prune: only threads unchanged for this long (m, h, d, w).", metavar="30d", default="30d"
+        help="With --prune: age of the last change (m, h, d, w).", metavar="30d", default="30d"
     )
     status: str = flag(
-        help="With --prune: only threads with these statuses; finished ones by default.",
+        help="With --prune: only these statuses.",
         metavar="S,...",
         default=_FINISHED,
     )
@@ -58,7 +51,7 @@ class ThreadsOptions(CommandOptions):
 
 
 def threads(options: ThreadsOptions) -> int:
-    """List the threads, newest first; or delete old ones."""
+    """List threads, newest first, or delete old ones."""
     settings = settings_from(options)
     if options.prune:
         return _prune(options, settings)
@@ -67,7 +60,10 @@ def threads(options: ThreadsOptions) -> int:
     async def read() -> list[Json]:
         try:
             async with open_threads(address, settings.key, create=False) as saver:
-                return await list_threads(saver, options.limit, options.every)
+                found = await list_threads(saver, options.limit, options.every)
+                if options.as_json:
+                    await add_seconds(found, _states(saver, settings))
+                return found
         except NoThreads:
             return []
 
@@ -79,6 +75,21 @@ def threads(options: ThreadsOptions) -> int:
             _table(entries) if entries else Text(f"no threads yet in {clean(address.shown)}")
         )
     return ANSWERED
+
+
+def _states(saver: ThreadSaver, settings: Settings) -> Callable[[str], Awaitable[Mapping[str, Any]]]:
+    """A function that reads a thread's whole state."""
+    from forethought.graph.agent import build_agent
+
+    graph = build_agent(settings=settings.model_copy(update={"tools": None}), checkpointer=saver)
+
+    async def state_of(thread_id: str) -> Mapping[str, Any]:
+        values: Mapping[str, Any] = (
+            await graph.aget_state({"configurable": {"thread_id": thread_id}})
+        ).values
+        return values
+
+    return state_of
 
 
 def _table(entries: list[Json]) -> Table:
@@ -93,52 +104,6 @@ def _table(entries: list[Json]) -> Table:
         cells = (one_line(entry["thread_id"]), time, entry["status"], entry["task"], entry["answer"])
         table.add_row(*(Text(str(cell)) for cell in cells))
     return table
-
-
-async def list_threads(saver: ThreadSaver, limit: int, debuggings: bool = False) -> list[Json]:
-    """The newest `limit` threads: {thread_id, time, status, task, answer}, from its last checkpoint.
-
-    Debuggings, which are threads of the debugger's graph, only where they are asked for.
-    """
-    ids = await saver.newest(limit, LEARNING if debuggings else (DEBUGGING, *LEARNING))
-    locked = await saver.locked_threads(ids)
-    entries = [await _entry(saver, thread_id, thread_id in locked) for thread_id in ids]
-    return [entry for entry in entries if entry is not None]
-
-
-async def _entry(saver: ThreadSaver, thread_id: str, is_locked: bool) -> Json | None:
-    """A thread as it is listed; None where it was deleted a moment ago."""
-    try:
-        latest = await saver.aget_tuple({"configurable": {"thread_id": thread_id}})
-    except StorageError as error:
-        cause = one_line(error, 300)
-        return {"thread_id": thread_id, "time": "", "status": DAMAGED, "task": cause, "answer": ""}
-    if latest is None:
-        return None
-    values: Json = latest.checkpoint["channel_values"]
-    progress, start, subject = (values.get(name) or {} for name in ("progress", "__start__", "subject"))
-    task = progress.get("task_text") or start.get("task") or values.get("task") or subject.get("task")
-    answer = values.get("answer") or (values.get("critical") or {}).get("error_type")
-    return {
-        "thread_id": thread_id,
-        "time": latest.checkpoint["ts"],
-        "status": "running" if is_locked else _status(values, latest),
-        "task": one_line(task or "", _WIDTH),
-        "answer": one_line(answer or "", _WIDTH),
-    }
-
-
-def _status(values: Mapping[str, Any], latest: CheckpointTuple) -> str:
-    """The status of a thread that no process runs."""
-    from forethought.journal import is_waiting
-
-    if is_waiting(latest):
-        return "interrupted"
-    writes = latest.pending_writes or []
-    if any(channel == "__error__" and error_text(value) for _, channel, value in writes):
-        return "failed"
-    status = str(values.get("status") or "running")
-    return "stopped" if status == "running" or "__start__" in values else status
 
 
 def _prune(options: ThreadsOptions, settings: Settings) -> int:

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from forethought.app.report import waiting
-from forethought.app.viewer.pages import run
+from forethought.app.viewer.run_pages import run
 from forethought.app.viewer.runs import Json, Refused, Runs
 from forethought.app.viewer.site import ROOT, page, runs_of
 

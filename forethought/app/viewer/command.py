@@ -28,7 +28,7 @@ class ViewOptions(ModelOptions):
 
 
 def view(options: ViewOptions) -> int:
-    """Look at runs in the browser, and act on them: plans, reviews, steps, costs."""
+    """Look at runs in the browser, and act on them."""
     from forethought.app.viewer.serve import serve
 
     with open_runner(as_json=False) as runner, suppress(KeyboardInterrupt):

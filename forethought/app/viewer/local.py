@@ -19,13 +19,12 @@ from forethought.app.options import settings_from
 from forethought.app.report import unfinished, waiting, with_like
 from forethought.app.run import fork_before, go_on_where_it_was
 from forethought.app.threads.thread import Thread, new_thread_id, open_thread
-from forethought.app.threads.threads import list_threads
-from forethought.app.viewer.runs import Json, Refused, UnknownThread
+from forethought.app.viewer.local_threads import LocalThreads
+from forethought.app.viewer.runs import Json, Refused
 from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
-    from langchain_core.runnables import RunnableConfig
-    from langgraph.types import Command, StateSnapshot
+    from langgraph.types import Command
 
     from forethought.shutdown import Shutdown
     from forethought.storage.saver import ThreadSaver
@@ -33,46 +32,14 @@ if TYPE_CHECKING:
 _POLL_S = 0.02
 
 
-class LocalRuns:
+class LocalRuns(LocalThreads):
     """See Runs. `saver` is open as long as the viewer runs; `shutdown` stops all runs."""
 
     def __init__(self, saver: ThreadSaver, options: ModelOptions, shutdown: Shutdown) -> None:
-        from forethought.graph.agent import build_agent
-
-        self._saver, self._options, self._shutdown = saver, options, shutdown
         self._settings = settings_from(options)
-        without_tools = self._settings.model_copy(update={"tools": None})
-        self._graph = build_agent(settings=without_tools, checkpointer=saver)
+        super().__init__(saver, self._settings)
+        self._options, self._shutdown = options, shutdown
         self._running: dict[str, asyncio.Task[None]] = {}
-
-    async def threads(self, limit: int) -> list[Json]:
-        """See Runs."""
-        return await list_threads(self._saver, limit)
-
-    async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
-        """See Runs."""
-        named = {"checkpoint_id": checkpoint} if checkpoint else {}
-        config: RunnableConfig = {"configurable": {"thread_id": thread_id, **named}}
-        snapshot: StateSnapshot = await self._graph.aget_state(config)
-        if snapshot.created_at is None:
-            raise UnknownThread(thread_id)
-        return snapshot
-
-    async def tree(self, thread_id: str) -> Mapping[str, str | None]:
-        """See Runs."""
-        if not (tree := await self._saver.tree(thread_id)):
-            raise UnknownThread(thread_id)
-        return tree
-
-    async def is_running(self, thread_id: str) -> bool:
-        """See Runs."""
-        return thread_id in self._running or bool(await self._saver.locked_threads([thread_id]))
-
-    async def mark(self, thread_id: str) -> str:
-        """See Runs."""
-        if not (head := await self._saver.head(thread_id)):
-            raise UnknownThread(thread_id)
-        return head + ("-running" if await self.is_running(thread_id) else "")
 
     async def begin(
         self,

@@ -19,11 +19,12 @@ class Refused(ValueError):
     """What was asked for cannot be done: one line that says why and what to do."""
 
 
-class Runs(Protocol):
-    """Threads and their runs, in the local database or on a LangGraph server, as one user sees them."""
+class Threads(Protocol):
+    """Threads in a database or on a LangGraph server, as one user sees them."""
 
     async def threads(self, limit: int) -> list[Json]:
-        """The newest threads, as `forethought threads --json` prints them."""
+        """The newest threads and debuggings, as `forethought.app.threads.entries.entry` makes them, with the
+        whole task and answer."""
         ...
 
     async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
@@ -34,6 +35,14 @@ class Runs(Protocol):
         """The parent of each checkpoint, by id. Raises UnknownThread."""
         ...
 
+    async def plans(self, thread_id: str, checkpoint: str = "") -> list[Json]:
+        """The plans that were written on the way to a state, oldest first, as far as that is quick."""
+        ...
+
+    async def debuggings(self, thread_id: str) -> list[str]:
+        """Ids of the debuggings of a thread, which are threads of the debugger's graph, oldest first."""
+        ...
+
     async def is_running(self, thread_id: str) -> bool:
         """Whether some process carries the thread out at this moment."""
         ...
@@ -41,6 +50,10 @@ class Runs(Protocol):
     async def mark(self, thread_id: str) -> str:
         """A text that differs whenever the thread has changed; cheap. Raises UnknownThread."""
         ...
+
+
+class Runs(Threads, Protocol):
+    """Threads whose runs can be begun, led on and stopped."""
 
     async def begin(
         self,

@@ -60,7 +60,7 @@ async def serve(options: ViewOptions, shutdown: Shutdown) -> None:
             print(f"{address} (Ctrl-C ends it)", flush=True)
             if not options.no_browser and _has_browser():
                 await asyncio.to_thread(webbrowser.open, address)
-            site = make_site(runs, settings)
+            site = make_site(lambda request: runs, settings)
             config = uvicorn.Config(site, log_level="error", timeout_graceful_shutdown=_STREAMS_S, ws="none")
             await _Server(config, shutdown).serve([listener])
         await runs.close()

@@ -7,8 +7,10 @@ reordering characters out. The policy lets a page load only what this applicatio
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, get_args
+from urllib.parse import urlencode
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 from starlette.applications import Starlette
@@ -22,9 +24,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from forethought.app import view
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.viewer.access import Access
+from forethought.app.viewer.prose import prose
 from forethought.app.viewer.runs import Refused, Runs, UnknownThread
 from forethought.settings import Settings
 from forethought.state.context import Context
+from forethought.text import how_many
 
 HERE = Path(__file__).parent
 ROOT = "/view"
@@ -51,19 +55,38 @@ def environment() -> Environment:
         lstrip_blocks=True,
         finalize=_show,
     )
-    templates.filters |= {"line": one_line, "json": to_json, "seconds": view.seconds, "call": _call}
-    templates.globals |= {
-        "root": ROOT,
-        "usage_line": view.usage_line,
-        "efforts": get_args(Context.model_fields["effort"].annotation),
-        "form": {},
+    templates.filters |= {
+        "line": one_line,
+        "json": to_json,
+        "seconds": view.seconds,
+        "call": _call,
+        "prose": prose,
+        "words": _words,
     }
+    templates.filters |= {"how_many": how_many, "local_time": _local_time}
+    templates.globals |= {"root": ROOT, "usage_line": view.usage_line, "address": _address}
+    templates.globals |= {"efforts": get_args(Context.model_fields["effort"].annotation), "form": {}}
     return templates
 
 
 def _show(value: Any) -> Any:
     """A value as a page shows it: no control characters, none that reorder what a person reads."""
     return clean(value) if type(value) is str else value
+
+
+def _local_time(time: str) -> str:
+    """A time in ISO 8601, as this machine's clock tells it."""
+    return f"{datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _words(name: object) -> str:
+    """A name of the state's, such as best_effort, as a page writes it."""
+    return str(name).replace("_", " ")
+
+
+def _address(query: Mapping[str, Any], **changes: Any) -> str:
+    """The same page with another query."""
+    return "?" + urlencode({name: value for name, value in {**query, **changes}.items() if value})
 
 
 def _call(step: Mapping[str, Any]) -> str:
@@ -73,7 +96,7 @@ def _call(step: Mapping[str, Any]) -> str:
 TEMPLATES = environment()
 
 
-def page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+def page(name: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     """A page from its template."""
     return HTMLResponse(TEMPLATES.get_template(name).render(**values), status)
 
@@ -137,7 +160,6 @@ def make_pages(runs_for: Callable[[Request], Runs], settings: Settings) -> ASGIA
     return _Headers(Access(app, settings, ROOT, _sign_in))
 
 
-def make_site(runs: Runs, settings: Settings) -> Starlette:
-    """The application of `forethought view`, where all users see the same runs."""
-    pages = make_pages(lambda request: runs, settings)
-    return Starlette(routes=[Route("/", _home), Mount(ROOT, app=pages)])
+def make_site(runs_for: Callable[[Request], Runs], settings: Settings, **options: Any) -> Starlette:
+    """The application of `forethought view`. `options` are Starlette's."""
+    return Starlette(routes=[Route("/", _home), Mount(ROOT, app=make_pages(runs_for, settings))], **options)

@@ -78,12 +78,10 @@ def test_the_documents_hold_the_agreement_that_the_records_give(
     monkeypatch.setattr(sys, "argv", ["debugging_agreement"])
     debugging_agreement.main()
     table, costs = capsys.readouterr().out.split("\n\n")
-    document = (LABELS.parent.parent / "debugger.md").read_text("utf-8")
-    assert "| triage, annotation | 15 | 11 (0.48 to 0.89) | 9 (0.36 to 0.80) | 9 (0.36 to 0.80) |" in table
+    document = (LABELS.parent.parent / "how-to" / "debug.md").read_text("utf-8")
+    assert "| triage, annotation | 15 | 11 (0.48-0.89) | 9 (0.36-0.80) | 9 (0.36-0.80) |" in table
     assert table in document
-    for line in costs.splitlines():
-        calls, tokens = line.partition(": ")[2].removesuffix(" tokens").split(" calls, ")
-        assert f"| {calls} | {tokens} |" in document
+    assert costs.strip() in document
 
 
 def test_agreement_counts_what_is_accepted_and_leaves_out_runs_without_a_label() -> None:

@@ -16,9 +16,11 @@ from tests.support.model_server import Fault
 Scripted = Callable[..., Any]
 
 
-async def test_a_task_with_files_is_begun_carried_out_and_answered(viewer: Open, scripted: Scripted) -> None:
+async def test_a_task_with_files_is_begun_carried_out_and_answered(
+    open_viewer: Open, scripted: Scripted
+) -> None:
     scripted()
-    async with viewer() as browser:
+    async with open_viewer() as browser:
         assert "Begin" in (await browser.get("/new")).text
         files = [("files", ("a.csv", b"a,b\n1,2\n")), ("files", ("b.txt", b"words"))]
         begun = await browser.post("/new", {"task": "What is 40 + 2?", "effort": "paper"}, files=files)
@@ -41,11 +43,11 @@ async def test_a_task_with_files_is_begun_carried_out_and_answered(viewer: Open,
     ],
 )
 async def test_bad_input_brings_the_form_again(
-    viewer: Open, scripted: Scripted, form: dict[str, str], line: str, monkeypatch: pytest.MonkeyPatch
+    open_viewer: Open, scripted: Scripted, form: dict[str, str], line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted()
     monkeypatch.setenv("FORETHOUGHT_ALLOWED_MODELS", "openai:scripted")
-    async with viewer() as browser:
+    async with open_viewer() as browser:
         again = await browser.post("/new", form)
         assert again.status_code == 422
         text = unescape(again.text)
@@ -56,9 +58,9 @@ async def test_bad_input_brings_the_form_again(
         assert "No threads yet" in (await browser.get("/")).text
 
 
-async def test_a_plan_is_rejected_edited_and_approved(viewer: Open, scripted: Scripted) -> None:
+async def test_a_plan_is_rejected_edited_and_approved(open_viewer: Open, scripted: Scripted) -> None:
     scripted()
-    async with viewer() as browser:
+    async with open_viewer() as browser:
         begun = await browser.post("/new", {"task": "What is 40 + 2?", "approve_plan": "true"})
         thread = thread_of(begun)
         assert "Approve plan version 1?" in await browser.settled(thread)
@@ -90,9 +92,9 @@ async def test_a_plan_is_rejected_edited_and_approved(viewer: Open, scripted: Sc
         assert 'class="status answered"' in await browser.settled(thread)
 
 
-async def test_a_question_is_answered(viewer: Open, scripted: Scripted) -> None:
+async def test_a_question_is_answered(open_viewer: Open, scripted: Scripted) -> None:
     scripted(question="Which colour <b>now</b>?")
-    async with viewer() as browser:
+    async with open_viewer() as browser:
         thread = thread_of(await browser.post("/new", {"task": "Find out the colour"}))
         page = await browser.settled(thread)
         assert "Which colour <b>now</b>?" in page
@@ -104,9 +106,9 @@ async def test_a_question_is_answered(viewer: Open, scripted: Scripted) -> None:
         assert any("blue" in step["observation"] for step in steps)
 
 
-async def test_a_step_is_forked_with_guidance(viewer: Open, scripted: Scripted) -> None:
+async def test_a_step_is_forked_with_guidance(open_viewer: Open, scripted: Scripted) -> None:
     scripted()
-    async with viewer() as browser:
+    async with open_viewer() as browser:
         thread = thread_of(await browser.post("/new", {"task": "What is 40 + 2?"}))
         assert "Fork" in await browser.settled(thread)
         wrong = await browser.post(f"/threads/{thread}/fork", {"before": "99", "guidance": "be careful"})
@@ -121,10 +123,10 @@ async def test_a_step_is_forked_with_guidance(viewer: Open, scripted: Scripted) 
         assert len(set(tree.values())) < len(tree), "a checkpoint has two children"
 
 
-async def test_a_run_is_stopped_and_resumed(viewer: Open, scripted: Scripted) -> None:
+async def test_a_run_is_stopped_and_resumed(open_viewer: Open, scripted: Scripted) -> None:
     script, server = scripted()
     script.fault = lambda seen: Fault("hang") if seen.reply_name == "ToolChoice" else None
-    async with viewer() as browser:
+    async with open_viewer() as browser:
         thread = thread_of(await browser.post("/new", {"task": "What is 40 + 2?"}))
         while "ToolChoice" not in server.names:
             assert await browser.runs.is_running(thread)

@@ -1,0 +1,72 @@
+"""The threads of a database, to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from forethought.app.threads.entries import LONGEST, list_threads
+from forethought.app.threads.thread import is_debugging
+from forethought.app.viewer.runs import Json, UnknownThread
+from forethought.settings import Settings
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.types import StateSnapshot
+
+    from forethought.storage.saver import ThreadSaver
+
+
+class LocalThreads:
+    """See Threads. `saver` is open as long as they are read."""
+
+    def __init__(self, saver: ThreadSaver, settings: Settings) -> None:
+        from forethought.graph.agent import build_agent
+        from forethought.graph.debugger import build_debugger
+
+        self._saver = saver
+        self._graph = build_agent(settings=settings.model_copy(update={"tools": None}), checkpointer=saver)
+        self._debugger = build_debugger(settings, saver)
+
+    async def threads(self, limit: int) -> list[Json]:
+        """See Threads."""
+        return await list_threads(self._saver, limit, debuggings=True, width=LONGEST)
+
+    async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
+        """See Threads."""
+        named = {"checkpoint_id": checkpoint} if checkpoint else {}
+        config: RunnableConfig = {"configurable": {"thread_id": thread_id, **named}}
+        graph = self._debugger if is_debugging(thread_id) else self._graph
+        snapshot: StateSnapshot = await graph.aget_state(config)
+        if snapshot.created_at is None:
+            raise UnknownThread(thread_id)
+        return snapshot
+
+    async def tree(self, thread_id: str) -> Mapping[str, str | None]:
+        """See Threads."""
+        return await self._saver.tree(thread_id)
+
+    async def plans(self, thread_id: str, checkpoint: str = "") -> list[Json]:
+        """See Threads. A plan's channel is kept as its writes, so one query finds them."""
+        named = {"checkpoint_id": checkpoint} if checkpoint else {}
+        config: RunnableConfig = {"configurable": {"thread_id": thread_id, "checkpoint_ns": "", **named}}
+        channels = await self._saver.aget_delta_channel_history(config=config, channels=["plan"])
+        return [value for _, _, value in channels["plan"]["writes"] if value]
+
+    async def debuggings(self, thread_id: str) -> list[str]:
+        """See Threads."""
+        from forethought.app.debug.session import debugging_of
+
+        prefix = f"{debugging_of(thread_id)}:"
+        found = {name: name.removeprefix(prefix) for name in await self._saver.with_prefix(prefix)}
+        return sorted((name for name in found if found[name].isdecimal()), key=lambda name: int(found[name]))
+
+    async def is_running(self, thread_id: str) -> bool:
+        """See Threads."""
+        return bool(await self._saver.locked_threads([thread_id]))
+
+    async def mark(self, thread_id: str) -> str:
+        """See Threads."""
+        if not (head := await self._saver.head(thread_id)):
+            raise UnknownThread(thread_id)
+        return head + ("-running" if await self.is_running(thread_id) else "")

@@ -32,7 +32,7 @@ LEAST_TOKENS = 1_000
 """The smallest token budget of a task."""
 Effort = Literal["paper", "auto", "low"]
 MODEL_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$"
-MODEL_HINT = "write provider:name, as openai:gpt-4.1"
+MODEL_HINT = "write provider:name, such as openai:gpt-4.1"
 _ADDRESS = TypeAdapter(AnyHttpUrl | None)
 
 
@@ -51,7 +51,8 @@ def key_bytes(text: str) -> bytes:
         key = b""
     if len(key) not in (16, 24, 32):
         raise ValueError(
-            "must be 16, 24 or 32 random bytes in base64 or hexadecimal: openssl rand -base64 32"
+            "must be 16, 24 or 32 random bytes in base64 or hexadecimal; "
+            "make them with: openssl rand -base64 32"
         )
     return key
 
@@ -64,7 +65,7 @@ def sendable_key(text: str) -> str:
     text = text.strip()
     if not re.fullmatch(r"[ -~]*", text):
         raise ValueError(
-            "cannot be a key: it has a line break, a control character or a character beyond ASCII in it; "
+            "cannot be a key: it contains a line break, a control character or a non-ASCII character; "
             "copy it again"
         )
     return text
@@ -82,82 +83,80 @@ class Settings(BaseSettings):
         env_prefix="FORETHOUGHT_", extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
     )
 
-    model: str | None = Field(default=None, description="Model used when a run names none, as provider:name.")
-    effort: Effort | None = Field(
-        default=None, description="Effort of a run that names none: auto, paper or low."
-    )
+    model: str | None = Field(default=None, description="Default model, as provider:name.")
+    effort: Effort | None = Field(default=None, description="Default effort.")
     base_url: str | None = Field(default=None, description="Address of an OpenAI-compatible endpoint.")
     context_tokens: int | None = Field(
         default=None,
         ge=LEAST_WINDOW_TOKENS,
-        description="Context window of the models, in tokens; default: what is known of each, else 128,000.",
+        description="The models' context window in tokens; default: the known size, else 128,000.",
     )
     api_key: SecretStr | None = Field(
-        default=None, description="Key for `base_url`; no other key is ever sent there."
+        default=None, description="Key for the base URL; no other key is sent there."
     )
     db: str | None = Field(
         default=None,
         repr=False,  # its address may hold a password
-        description="Database of threads: a path, sqlite:///path or postgresql://user@host/database; "
-        "default: the data folder.",
+        description="Thread database: a path, sqlite:///path or postgresql://user@host/db (in the data "
+        "folder).",
     )
     encryption_key: SecretStr | None = Field(
         default=None,
-        description="Key that what is kept is encrypted with: 16, 24 or 32 bytes in base64 or hex.",
+        description="Key that encrypts threads and stored files: 16, 24 or 32 bytes in base64 or hex.",
     )
-    data_dir: Path = Field(default_factory=_data_dir, description="Folder of threads and stored files.")
+    data_dir: Path = Field(default_factory=_data_dir, description="Folder for threads and stored files.")
     files_dir: Path | None = Field(
-        default=None, description="The only folder that a server's client may name files from."
+        default=None, description="The only folder from which a server's clients may name files."
     )
     access_tokens: SecretStr | None = Field(
         default=None,
-        description="Users of a server and their bearer tokens, as name=token, comma-separated; without any, "
-        "a server answers only its own machine.",
+        description="A server's users and bearer tokens, as name=token,...; without them, it answers "
+        "only its own machine.",
     )
     max_file_mb: float = Field(
-        default=50, gt=0, allow_inf_nan=False, description="Largest file that a run is given, in megabytes."
+        default=50, gt=0, allow_inf_nan=False, description="Largest input file in megabytes."
     )
     planning_errors_file: Path | None = Field(
-        default=None, description="Planning errors; default: the packaged file."
+        default=None, description="File of planning errors; default: the packaged one."
     )
-    tools: str | None = Field(
-        default=None, description="Module whose functions are offered as tools besides the built-in ones."
-    )
+    tools: str | None = Field(default=None, description="Module whose functions become additional tools.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
-        description="Private hosts, comma-separated, that visit_webpage may open besides public ones.",
+        description="Private hosts that visit_webpage may open, comma-separated.",
     )
-    tavily_api_key: SecretStr | None = Field(default=None, validation_alias="TAVILY_API_KEY")
+    tavily_api_key: SecretStr | None = Field(
+        default=None,
+        validation_alias="TAVILY_API_KEY",
+        description="Key for web search with Tavily; default: ddgs.",
+    )
     request_timeout_s: float = Field(
-        default=600, gt=0, allow_inf_nan=False, description="Longest wait for one model reply, in seconds."
+        default=600, gt=0, allow_inf_nan=False, description="Seconds to wait for a model's reply."
     )
     drain_s: float = Field(
         default=25,
         ge=0,
         allow_inf_nan=False,
-        description="After SIGTERM, seconds for the calls under way to finish before they are broken off.",
+        description="Seconds that running calls have to finish after SIGTERM.",
     )
-    request_retries: int = Field(
-        default=10, ge=0, le=50, description="Retries of a model call that failed in transport."
-    )
+    request_retries: int = Field(default=10, ge=0, le=50, description="Retries of a failed model request.")
     mcp_file: Path | None = Field(
         default=None,
-        description="JSON file of MCP servers whose tools are offered besides the built-in ones.",
+        description="JSON file of MCP servers whose tools are added.",
     )
     reader_seconds: float = Field(
         default=20,
         gt=0,
         allow_inf_nan=False,
-        description="Time limit of reading one document, page or picture.",
+        description="Time limit for reading one document, page or picture.",
     )
     reader_memory_mb: int = Field(
         default=1024,
         ge=64,
-        description="Memory limit of reading one document, page or picture; macOS does not hold it.",
+        description="Memory limit for reading one; not enforced on macOS.",
     )
     python_backend: Literal["monty", "sandlock"] = Field(
         default="monty",
-        description="Sandbox of the python tool: a Python subset, or a full CPython confined by the kernel.",
+        description="Sandbox of the python tool: a Python subset, or CPython confined by the Linux kernel.",
     )
     python_seconds: float = Field(
         default=10, gt=0, allow_inf_nan=False, description="Time limit of one python call."
@@ -166,61 +165,58 @@ class Settings(BaseSettings):
 
     tracing: Literal["off", "otel"] = Field(
         default="off",
-        description="Whether OpenTelemetry spans of nodes, model calls and tool calls are sent, as its own "
-        "OTEL_ variables say.",
+        description="Send OpenTelemetry spans; the OTEL_ variables say where.",
     )
     log_format: Literal["text", "json"] = Field(
-        default="text", description="Log lines on stderr: text, or one JSON object a line."
+        default="text", description="Log lines on stderr: text, or one JSON object each."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning",
-        description="Least level that is logged; info tells each node, model call and tool call.",
+        description="Lowest level to log; info logs each node, model call and tool call.",
     )
 
     models_dir: Path | None = Field(
         default=None,
-        description="Folder of models on this machine, named local:PATH; default: in the data folder.",
+        description="Folder of the models named local:PATH; default: in the data folder.",
     )
     allow_ungated_models: bool = Field(
-        default=False, description="Models on this machine may be used that have not passed the gate."
+        default=False, description="Allow local models that have not passed the gate."
     )
 
     transcription: Literal["auto", "whisper", "openai"] = Field(
         default="auto",
-        description="Who transcribes sound: whisper on this machine, OpenAI's endpoint (or the base URL's), "
-        "or the first of the two that is set up.",
+        description="Who transcribes audio: Whisper on this machine, an OpenAI-compatible endpoint, or "
+        "the first of them that is available.",
     )
     whisper_model: str = Field(
-        default="base", description="Whisper model on this machine: a name, or the path of a checkpoint."
+        default="base", description="Local Whisper model: a name or a checkpoint path."
     )
     transcription_model: str = Field(default="whisper-1", description="Model of the transcription endpoint.")
-    max_audio_minutes: float = Field(
-        default=60, gt=0, description="Longest sound file that is transcribed, in minutes."
-    )
+    max_audio_minutes: float = Field(default=60, gt=0, description="Longest audio file in minutes.")
 
     evals_dir: Path | None = Field(
         default=None,
-        description="Folder of the benchmarks' data, one in it each; default: in the data folder.",
+        description="Folder of benchmark data; default: in the data folder.",
     )
 
     allowed_models: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), description="Models (comma-separated) that a run may ask for; empty: any."
+        default=(), description="Models that a run may use, comma-separated; default: any."
     )
     max_tokens: int | None = Field(
-        default=None, ge=LEAST_TOKENS, description="Highest token budget that a run may ask for."
+        default=None, ge=LEAST_TOKENS, description="Highest token budget of a run."
     )
     max_usd: float | None = Field(
-        default=None, gt=0, allow_inf_nan=False, description="Highest dollar budget that a run may ask for."
+        default=None, gt=0, allow_inf_nan=False, description="Highest dollar budget of a run."
     )
     max_seconds: float | None = Field(
-        default=None, gt=0, allow_inf_nan=False, description="Highest time budget that a run may ask for."
+        default=None, gt=0, allow_inf_nan=False, description="Highest time budget of a run."
     )
     require_plan_approval: bool = Field(
-        default=False, description="Every plan needs a person's approval, whatever a run asks."
+        default=False, description="Require a person's approval of every plan."
     )
 
     least_approval: Literal["never", "tainted", "always"] = Field(
-        default="never", description="Least approval of tools that change something; a run may ask for more."
+        default="never", description="Lowest `approve_tools` that a run may choose."
     )
 
     @field_validator("model")

@@ -27,11 +27,11 @@ def named_tokens(text: str) -> dict[str, str]:
     valid = users and all(map(_NAME.fullmatch, users)) and all(map(_TOKEN.fullmatch, users.values()))
     if not valid or not len(pairs) == len(users) == len(set(users.values())):
         raise ValueError(
-            "must be name=token, comma-separated, such as alice=...,bob=...: a name of letters, digits and "
-            ". _ -, a token of its own with 16 printable ASCII characters or more (openssl rand -hex 24)"
+            "must be name=token, comma-separated, such as alice=...,bob=...; a name has letters, digits and "
+            ". _ -; each token is unique, with at least 16 printable ASCII characters (openssl rand -hex 24)"
         )
     if any(map(_TAKEN.fullmatch, users)):
-        raise ValueError("names a user local, system or user-HASH, which the server uses itself: rename them")
+        raise ValueError("names a user local, system or user-HASH, which are reserved; rename that user")
     if len({name.casefold() for name in users}) < len(users):
-        raise ValueError("has names that differ in upper and lower case alone: rename one")  # of folders
+        raise ValueError("has names that differ only in case; rename one")  # of folders
     return users

@@ -25,9 +25,9 @@ class SubmitOptions(CommandOptions):
 
     offers = "model sets"
 
-    tasks: Path = argument(help="JSON Lines: {task}, or {id, task, files}, a line.", metavar="TASKS")
-    batch: str | None = flag(help="Batch to add to; a new one by default.", metavar="ID")
-    db: str | None = flag(help="Database shared by all machines: postgresql://user@host/db.", metavar="URL")
+    tasks: Path = argument(help="JSON Lines of {task} or {id, task, files}.", metavar="TASKS")
+    batch: str | None = flag(help="Batch to add to (default: a new one).", metavar="ID")
+    db: str | None = flag(help="Shared database: postgresql://user@host/db.", metavar="URL")
 
 
 class WorkerOptions(CommandOptions):
@@ -35,10 +35,10 @@ class WorkerOptions(CommandOptions):
 
     offers = "base_url tools"
 
-    concurrency: int = flag(help="Parallel jobs.", metavar="N", default=4, min=1, max=256)
+    concurrency: int = flag(help="Maximum parallel jobs.", metavar="N", default=4, min=1, max=256)
     until_empty: bool = flag(help="Exit when no job is open.", default=False)
     attempts: int = flag(help="Maximum attempts per job.", metavar="N", default=5, min=1, max=100)
-    db: str | None = flag(help="Database shared by all machines: postgresql://user@host/db.", metavar="URL")
+    db: str | None = flag(help="Shared database: postgresql://user@host/db.", metavar="URL")
 
 
 class JobsOptions(CommandOptions):
@@ -46,13 +46,13 @@ class JobsOptions(CommandOptions):
 
     batch: str | None = flag(help="Only this batch.", metavar="ID")
     results: Path | None = flag(help="Write the results as JSON Lines; - is stdout.", metavar="FILE")
-    cancel: bool = flag("--cancel-all", help="Cancel every job that has not started.", default=False)
+    cancel: bool = flag("--cancel-all", help="Cancel all jobs that have not started.", default=False)
     retry: bool = flag(help="Queue failed jobs again, and jobs whose question was answered.", default=False)
-    db: str | None = flag(help="Database shared by all machines: postgresql://user@host/db.", metavar="URL")
+    db: str | None = flag(help="Shared database: postgresql://user@host/db.", metavar="URL")
 
 
 def submit(options: SubmitOptions) -> int:
-    """Queue TASKS for workers on any number of machines."""
+    """Queue tasks for workers on any number of machines."""
     from forethought.batch import Submission, open_queue, read_batch
     from forethought.batch import submit as submit_tasks
 
@@ -73,7 +73,7 @@ def submit(options: SubmitOptions) -> int:
 
 
 def worker(options: WorkerOptions) -> int:
-    """Run queued jobs; start one worker on each machine. SIGTERM stops it without losing work."""
+    """Run queued jobs, one worker per machine. SIGTERM stops it without losing work."""
     from forethought.app.batch_view import WorkerLog
     from forethought.batch import open_queue, work
     from forethought.batch.worker import WorkerOptions as Choices

@@ -53,7 +53,7 @@ class ChatOptions(ModelOptions):
 
 
 def chat(options: ChatOptions) -> int:
-    """Talk with the agent at the terminal. A thread keeps the conversation, its files and its settings."""
+    """Talk with the agent in the terminal. The thread keeps the conversation, files and settings."""
     if options.thread and is_debugging(options.thread):
         raise CliError(f"{one_line(options.thread)} is a debugging: its kind of id cannot be run")
     with open_runner(options.as_json) as runner:
@@ -182,7 +182,7 @@ class Chat:
             self.runner.console.print(view.answer(turn["answer"], turn.get("sources", ())))
 
     def files(self, paths: str) -> None:
-        """List the files; PATH ... adds some (folders, patterns, addresses too), `none` removes all"""
+        """List the files; PATH ... adds files, folders, patterns or addresses, `none` removes all"""
         if paths == "none":
             self.new_files = ["*"]
         elif paths:
@@ -206,7 +206,7 @@ class Chat:
         self.runner.console.print(view.plan(plan))
 
     def why(self, _: str) -> None:
-        """Show what the last answer rests on, step by step"""
+        """Show the steps behind the last answer"""
         result, values = self._last_task()
         if not result["steps"]:
             self._say("no step was taken: it rests on the conversation and on the files as they were shown")
@@ -214,7 +214,7 @@ class Chat:
             self.runner.console.print(part)
 
     def undo(self, _: str) -> None:
-        """Take the last turn back; what its tools changed outside stays changed"""
+        """Take back the last turn, but not what its tools changed outside"""
         from forethought.state.history import ForkError, GraphCheckpoints, before_turn, make_head
 
         files = self._last_task()[1].get("files") or []
@@ -234,19 +234,19 @@ class Chat:
             self._show(_last_turn(point.values))
 
     def resume(self, _: str) -> None:
-        """Go on with a turn that was stopped, failed, or waits for a reply"""
+        """Continue a turn that stopped, failed or waits for a reply"""
         if self._last_task()[0]["status"] in {"answered", "best_effort", "budget_exhausted"}:
             raise CliError("there is nothing to go on with: the last turn is finished")
         self._turn(partial(go_on_where_it_was, options=self.options))
 
     def cost(self, _: str) -> None:
-        """Show what the last turn cost, and the session"""
+        """Show the cost of the last turn and of the session"""
         self.runner.console.print(render_costs(self._last_task()[0]))
         if self.spent:
             self._say(f"this session: {view.usage_line(_total(self.spent))}")
 
     def set(self, settings: str) -> None:
-        """Change a setting from the next turn on, such as model=openai:gpt-4.1; without one, list them"""
+        """List the settings, or change one from the next turn on, such as model=openai:gpt-4.1"""
         options = self.options.model_copy(update={"sets": [*(self.options.sets or []), *_words(settings)]})
         with _named_as_typed(), self._opened(options=options) as thread:
             for name, value in thread.context.model_dump(mode="json", exclude_defaults=True).items():
@@ -259,7 +259,7 @@ class Chat:
             self._say(f"/{name:<7} {command.__doc__}", "")
 
     def exit(self, _: str) -> None:
-        """Leave; Ctrl-D does as well"""
+        """Leave (or press Ctrl-D)"""
         raise _Leave
 
 

@@ -17,22 +17,20 @@ class CollectOptions(TrialOptions):
     offers = "model base_url sets"
 
     tasks: Path = argument(
-        help="JSON Lines of {id, task, files, expected | rubric | checker: MODULE:NAME}, or CSV.",
+        help="JSON Lines of {id, task, files, expected|rubric|checker}, or CSV.",
         metavar="TASKS",
     )
-    out: Path = flag(
-        help="Folder for the trajectories; an existing one is continued.", metavar="DIR", default=...
-    )
+    out: Path = flag(help="Output folder; continues an existing one.", metavar="DIR", default=...)
     trials: int = flag(help="Runs per task.", metavar="N", default=3, min=1, max=50)
-    parallel: int = flag(help="Parallel runs.", metavar="N", default=4, min=1, max=64)
+    parallel: int = flag(help="Maximum parallel runs.", metavar="N", default=4, min=1, max=64)
     budget: float | None = flag(
-        help="Start no further run once this many dollars are spent.", metavar="USD", min=0
+        help="Start no further run after spending this many dollars.", metavar="USD", min=0
     )
-    yes: bool = flag("--yes", "-y", help="Continue after the estimate without asking.", default=False)
+    yes: bool = flag("--yes", "-y", help="Accept the cost estimate without asking.", default=False)
 
 
 def collect(options: CollectOptions) -> int:
-    """Run each of TASKS several times, to learn from the outcomes."""
+    """Run each task several times and record the outcomes."""
     from forethought.app.collection import Collection, show_collection
     from forethought.app.runner import open_runner
 

@@ -55,29 +55,29 @@ class Flags(BaseModel):
     )
     sets: list[str] | None = flag(
         "--set",
-        help="A run setting, such as max_steps=10 (docs/reference/context.md lists them); may be repeated.",
+        help="A run setting, such as max_steps=10 (repeatable; docs/reference/context.md).",
         metavar="KEY=VALUE",
     )
     tools: str | None = flag(help="Module whose functions become additional tools.", metavar="MODULE")
     checkers: list[str] | None = flag(
         "--checker",
-        help="A function that tasks may name as their judge; may be repeated.",
+        help="A function that tasks may name as their judge (repeatable).",
         metavar="MODULE:NAME",
     )
     environment: str | None = flag(
-        help="Where a trajectory is re-run: a factory, or the folder of the evaluation that made it.",
+        help="Where to re-run a trajectory: a factory, or the folder of its evaluation.",
         metavar="MODULE:NAME|FOLDER",
     )
     allow_writes: bool = flag(help="Re-run even if the run changed something outside.", default=False)
-    record: Path | None = flag(help="Write the model's replies to FILE.", metavar="FILE")
+    record: Path | None = flag(help="Record the model's replies in FILE.", metavar="FILE")
     replay: Path | None = flag(help="Use the model replies recorded in FILE.", metavar="FILE")
     as_json: bool = flag(
-        "--json", help="Print the result as JSON on stdout; all else goes to stderr.", default=False
+        "--json", help="Print the result as JSON on stdout, and the rest on stderr.", default=False
     )
     quiet: bool = flag(
-        "--quiet", "-q", help="Print the answer only on stdout; all else goes to stderr.", default=False
+        "--quiet", "-q", help="Print only the answer on stdout, and the rest on stderr.", default=False
     )
-    debug: bool = flag(help="Log the traceback of an error.", default=False)
+    debug: bool = flag(help="Show the traceback of an error.", default=False)
 
 
 class CommandOptions(Flags):

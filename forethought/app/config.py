@@ -21,7 +21,7 @@ from forethought.models.providers import KEYS
 from forethought.settings import SECRETS, VARIABLES, Settings, reason_of
 
 config_app = typer.Typer(
-    help="Set the model, its address, a key: for every folder.",
+    help="Set the model, its address and keys for all folders.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -33,9 +33,8 @@ class ConfigSetOptions(CommandOptions):
     """The flags of `config set`."""
 
     settings: list[str] = argument(
-        "A setting, such as model=openai:gpt-4.1, or a provider's key, such as OPENAI_API_KEY. Leave a "
-        "key's value out to be asked for it (or to pipe it in): then no history of a shell keeps it. "
-        ".env.example lists all settings.",
+        "A setting, such as model=openai:gpt-4.1, or a provider's key. Leave out a key's "
+        "value to type or pipe it in; the shell's history then does not contain it.",
         "NAME=VALUE...",
     )
 
@@ -43,11 +42,11 @@ class ConfigSetOptions(CommandOptions):
 class ConfigUnsetOptions(CommandOptions):
     """The flags of `config unset`."""
 
-    names: list[str] = argument("The setting's name.", "NAME...")
+    names: list[str] = argument("A setting's name.", "NAME...")
 
 
 def set_values(options: ConfigSetOptions) -> int:
-    """Keep settings for every folder."""
+    """Save settings for all folders."""
     values = dict(_setting(item) for item in options.settings)
     try:
         Settings(**{VARIABLES[name]: value for name, value in values.items() if name in VARIABLES})  # type: ignore[arg-type]
@@ -64,7 +63,7 @@ def set_values(options: ConfigSetOptions) -> int:
 
 
 def show(options: CommandOptions) -> int:
-    """List the settings that are set, and where each one comes from. Keys are not shown."""
+    """List the active settings and their sources. Secrets stay hidden."""
     rows = set_variables()
     lines = [f"{_field(name)} = {value}  ({origin})" for name, (value, origin) in rows.items()]
     as_json = {_field(name): {"value": value, "from": origin} for name, (value, origin) in rows.items()}
@@ -73,7 +72,7 @@ def show(options: CommandOptions) -> int:
 
 
 def unset(options: ConfigUnsetOptions) -> int:
-    """Forget settings of the file."""
+    """Remove settings from the file."""
     path, names = user_file(), [_variable(name) for name in options.names]
     kept = dotenv_values(path)
     if missing := [name for name in names if name not in kept]:
@@ -85,7 +84,7 @@ def unset(options: ConfigUnsetOptions) -> int:
 
 
 def path(options: CommandOptions) -> int:
-    """Print the file's path."""
+    """Print the path of the settings file."""
     options.print_result({"path": str(user_file())}, [str(user_file())])
     return ANSWERED
 

@@ -31,16 +31,16 @@ class DistillOptions(ModelOptions):
     """The flags of `distill`."""
 
     paths: list[Path] = argument(
-        help="Folders of `collect`, or files of trajectories with their outcomes.", metavar="DIR|FILE..."
+        help="Folders from `collect`, or files of trajectories with outcomes.", metavar="DIR|FILE..."
     )
-    out: Path = flag(help="File of planning errors.", metavar="FILE", default=Path("planning_errors.yaml"))
+    out: Path = flag(help="Output file.", metavar="FILE", default=Path("planning_errors.yaml"))
     review: bool = flag(help="Keep, merge or drop each error in the terminal.", default=False)
     exclude: list[Path] | None = flag(
-        help="Evaluation tasks, whose trajectories are refused; may be repeated.", metavar="FILE"
+        help="Evaluation tasks; their trajectories are refused (repeatable).", metavar="FILE"
     )
     source: str | None = flag(help="The trajectories' origin, for the provenance.", metavar="TEXT")
-    fresh: bool = flag(help="Start over instead of continuing the same distillation.", default=False)
-    yes: bool = flag("--yes", "-y", help="Continue after the estimate without asking.", default=False)
+    fresh: bool = flag(help="Start over instead of continuing.", default=False)
+    yes: bool = flag("--yes", "-y", help="Accept the cost estimate without asking.", default=False)
 
 
 def distill(options: DistillOptions) -> int:

@@ -31,9 +31,10 @@ lessons_app = typer.Typer(
 class LessonsOptions(CommandOptions):
     """The flags of `lessons list`, and of every command on lessons."""
 
-    db: str | None = flag(help="Database of threads; the lessons are beside it.", metavar="URL")
+    offers = "db"
+
     namespace: str = flag(
-        help="The collection (lesson_namespace of the runs).", metavar="NAME", default="default"
+        help="Collection, named by the runs' `lesson_namespace`.", metavar="NAME", default="default"
     )
 
     def use(self, work: Callable[[LessonBook], Awaitable[T]]) -> T:
@@ -65,7 +66,7 @@ class LessonsOptions(CommandOptions):
 class LessonOptions(LessonsOptions):
     """The flags of a command on one lesson."""
 
-    key: str = argument(help="The lesson's id, as `lessons list` shows it.", metavar="ID")
+    key: str = argument(help="The lesson's id, from `lessons list`.", metavar="ID")
 
     def change(self, done: str, **changes: str) -> int:
         """Change the lesson, and say so."""
@@ -88,7 +89,7 @@ class EditOptions(LessonOptions):
 
 
 def list_lessons(options: LessonsOptions) -> int:
-    """List the lessons, the strongest first."""
+    """List lessons, strongest first."""
     rows = [_as_json(lesson) for lesson in options.all()]
     lines = [
         f"{row['id']}  {'quarantine' if row['quarantined'] else 'in use'}  strength {row['strength']:.2f}  "
@@ -100,7 +101,7 @@ def list_lessons(options: LessonsOptions) -> int:
 
 
 def show(options: LessonOptions) -> int:
-    """Show a lesson: what it says, where it comes from, and what it did."""
+    """Show a lesson, its origin and its effect."""
     lesson = options.use(lambda book: _lesson(book, options.key))
     row, steps = _as_json(lesson), ", ".join(map(str, lesson.steps))
     standing = "confirmed by a person" if lesson.confirmed else "in use"
@@ -128,7 +129,7 @@ def edit(options: EditOptions) -> int:
 
 
 def confirm(options: LessonOptions) -> int:
-    """Release a lesson from quarantine, so that later tasks are shown it."""
+    """Release a lesson from quarantine, so that later tasks see it."""
     return options.change("confirmed", confirmed="person")
 
 
@@ -144,7 +145,7 @@ def drop(options: LessonOptions) -> int:
 
 
 def proposals(options: LessonsOptions) -> int:
-    """List planning errors that lessons name and the known ones lack."""
+    """List planning errors that only lessons name."""
     from forethought.knowledge.planning_errors import load_planning_errors
     from forethought.lessons.book import proposed_errors
 

@@ -27,13 +27,11 @@ class McpOptions(ModelOptions):
 
     offers = "tools"
 
-    http: str | None = flag(
-        help="Listen on this port of this machine instead of stdin.", metavar="[HOST:]PORT"
-    )
+    http: str | None = flag(help="Listen on this port instead of stdin.", metavar="[HOST:]PORT")
 
 
 def mcp(options: McpOptions) -> int:
-    """Offer reviews, debugging, tasks and lessons to MCP clients."""
+    """Serve reviews, debugging, tasks and lessons over MCP."""
     try:
         from forethought.app.mcp_server import build_server
     except ImportError as error:

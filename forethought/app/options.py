@@ -140,15 +140,15 @@ def check_repeated(
         raise must_be_repeated(what, "--tools", tools)
     if base_url and not flags.base_url and base_url != without_credentials(settings.base_url):
         raise CliError(
-            f"{what} was run with --base-url {_quoted(base_url)}, and prompts and key go only where you say: "
-            "give --base-url again, this one or another"
+            f"{what} was run with --base-url {_quoted(base_url)}, and a record cannot choose who gets your "
+            "key: repeat --base-url, or name another address"
         )
 
 
 def must_be_repeated(what: str, flag: str, name: str) -> CliError:
     """The error for a record that names code which no flag names."""
     words = f"{flag} {_quoted(name)}"
-    return CliError(f"{what} was run with {words}, which is code: give {words} again")
+    return CliError(f"{what} was run with {words}, which is code: repeat {words}")
 
 
 def _quoted(name: str) -> str:

@@ -34,9 +34,7 @@ class RunOptions(ModelOptions):
     files: list[str] | None = flag(
         "--file", "-f", help="Files for the task: paths, folders, patterns, addresses.", metavar="F..."
     )
-    guidance: list[str] | None = flag(
-        help="A correction that holds for the whole task; may be repeated.", metavar="TEXT"
-    )
+    guidance: list[str] | None = flag(help="A correction for the whole task (repeatable).", metavar="TEXT")
     thread: str | None = flag(help="Continue this thread, or create it.", metavar="ID")
     demo: bool = flag(help="Run the packaged example with recorded model replies.", default=False)
 
@@ -46,10 +44,10 @@ class ResumeOptions(ModelOptions):
 
     offers = "tools environment allow_writes record replay quiet"
 
-    thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
+    thread: str = argument("The thread's id, from `forethought threads`.", "THREAD")
     reply: list[str] | None = flag(
-        help="Reply to the open question: text, `approve`, `reject: reason`, or JSON {decision, value, "
-        "reason}. Put ID= before it if several are open.",
+        help="Reply to an open question: text, `approve`, `reject: reason`, or JSON {decision, "
+        "value, reason}. Start with ID= if several are open.",
         metavar="[ID=]VALUE",
     )
 
@@ -59,9 +57,9 @@ class ForkOptions(ModelOptions):
 
     offers = "tools quiet"
 
-    thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
-    before: int = flag(help="Number of the step to do again.", metavar="N", default=..., min=1)
-    guidance: str = flag(help="A correction that holds from there on.", metavar="TEXT", default="")
+    thread: str = argument("The thread's id, from `forethought threads`.", "THREAD")
+    before: int = flag(help="Number of the step to repeat.", metavar="N", default=..., min=1)
+    guidance: str = flag(help="A correction from that step on.", metavar="TEXT", default="")
 
 
 def run(options: RunOptions) -> int:
@@ -87,10 +85,10 @@ def run(options: RunOptions) -> int:
 
 
 def resume(options: ResumeOptions) -> int:
-    """Go on with a thread that was stopped, failed or asks you.
+    """Continue a thread that stopped, failed or waits for you.
 
-    The thread keeps its settings, except those that run code or decide where a key is sent: pass --tools and
-    --base-url again (unless the environment sets them), and --environment and --allow-writes when you debug.
+    The thread keeps its settings, except those that run code or decide where a key is sent: repeat --tools
+    and --base-url unless the environment sets them, and for debugging --environment and --allow-writes.
     """
     thread_id, replies = options.thread, options.reply or []
     if is_debugging(thread_id):
@@ -108,7 +106,7 @@ def resume(options: ResumeOptions) -> int:
 
 
 def fork(options: ForkOptions) -> int:
-    """Go back to just before a step and run on. Steps beside it are repeated."""
+    """Go back to just before a step and continue from there. Parallel steps are repeated too."""
 
     async def begin(thread: Thread) -> None:
         from forethought.state.history import ForkError, GraphCheckpoints, before_step, fork

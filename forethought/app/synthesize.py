@@ -46,22 +46,21 @@ class SynthesizeOptions(TrialOptions, ModelOptions):
     """The flags of `synthesize`."""
 
     paths: list[Path] = argument(
-        help="A tasks file (as for `collect`) whose tasks are tried; or folders of `collect` and files "
-        "of trajectories with their outcomes.",
+        help="A tasks file as for `collect`, folders from `collect`, or files of trajectories with outcomes.",
         metavar="TASKS|TRAJECTORIES...",
     )
-    out: Path | None = flag(help="File for the result; none for lessons.", metavar="FILE")
+    out: Path | None = flag(help="Output file, except for lessons.", metavar="FILE")
     into: Literal["records", "guidance", "lessons", "planning-errors"] = flag(
-        help="records: for `train export`; guidance: a text; lessons: kept for later runs; planning-errors: "
-        "a file as `distill` writes.",
+        help="Records for `train export`, a text of guidance, lessons for later runs, or planning "
+        "errors as `distill` writes them.",
         default="records",
     )
     trials: int | None = flag(help="Maximum trials per task (3).", metavar="K", min=1, max=20)
-    fresh: bool = flag(help="Start over instead of continuing the same synthesis.", default=False)
+    fresh: bool = flag(help="Start over instead of continuing.", default=False)
 
 
 def synthesize(options: SynthesizeOptions) -> int:
-    """Reflect on failed trials at three levels. Writes records to train on, guidance, lessons or errors."""
+    """Reflect on failed trials at three levels."""
     from forethought.app.offline import OfflineRun, finish, material_id, read_runs
     from forethought.app.runner import open_runner
 

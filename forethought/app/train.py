@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forethought.training.gate import Retry
 
 train_app = typer.Typer(
-    help="Train a small model on reflections, and compare it.",
+    help="Train a small model on reflections, and evaluate it.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -27,27 +27,25 @@ class ExportOptions(CommandOptions):
     """The flags of `train export`."""
 
     records: list[Path] = argument(
-        help="Files of `synthesize`, or learned/samule.json of an evaluation.", metavar="RECORDS"
+        help="Files from `synthesize`, or learned/samule.json of an evaluation.", metavar="RECORDS"
     )
-    out: Path = flag(help="Folder for the dataset.", metavar="DIR", default=...)
+    out: Path = flag(help="Output folder.", metavar="DIR", default=...)
     format: Literal["local", "openai"] = flag(
-        help="local: for `train run`; openai: for OpenAI's fine-tuning.", default="local"
+        help="For `train run` (local), or for OpenAI's fine-tuning.", default="local"
     )
-    held_out: float = flag(
-        help="Share of the tasks that is held out.", metavar="S", default=0.1, min=0, max=0.9
-    )
+    held_out: float = flag(help="Share of tasks to hold out.", metavar="S", default=0.1, min=0, max=0.9)
     seed: int = flag(help="Random seed.", metavar="N", default=0)
 
 
 class TrainRunOptions(CommandOptions):
     """The flags of `train run`; what is not given is as the paper has it."""
 
-    data: Path = argument(help="Folder that `export` wrote.", metavar="DATA")
-    out: Path = flag(help="Folder for the adapter; an existing one is continued.", metavar="DIR", default=...)
+    data: Path = argument(help="Folder from `train export`.", metavar="DATA")
+    out: Path = flag(help="Output folder; continues an existing one.", metavar="DIR", default=...)
     base: str | None = flag(help="Base model: a folder, or a name on the Hub.", metavar="MODEL_OR_PATH")
     epochs: int | None = flag(help="Passes over the rows.", metavar="N", min=1)
-    learning_rate: float | None = flag(help="At first; falls linearly to 0.", metavar="R")
-    max_length: int | None = flag(help="Most tokens of a row.", metavar="N", min=64)
+    learning_rate: float | None = flag(help="Initial learning rate; falls linearly to 0.", metavar="R")
+    max_length: int | None = flag(help="Maximum tokens per row.", metavar="N", min=64)
     seed: int = flag(help="Random seed.", metavar="N", default=0)
 
 
@@ -56,7 +54,7 @@ class GateOptions(CommandOptions):
 
     folder: Path = argument(help="Folder of the trained model.", metavar="MODEL")
     evaluation: Path = flag(
-        help="Folder of `eval run --method error-reduction` with this model.", metavar="DIR", default=...
+        help="Folder from `eval run --method error-reduction`.", metavar="DIR", default=...
     )
     seed: int = flag(help="Random seed.", metavar="N", default=0)
 
@@ -64,11 +62,11 @@ class GateOptions(CommandOptions):
 class ReductionOptions(CommandOptions):
     """The flags of `train reduction`."""
 
-    evaluation: Path = argument(help="Folder of `eval run --method error-reduction`.", metavar="DIR")
+    evaluation: Path = argument(help="Folder from `eval run --method error-reduction`.", metavar="DIR")
 
 
 def export(options: ExportOptions) -> int:
-    """Make a chat dataset of RECORDS: scrubbed, without duplicates, split by task."""
+    """Turn records into a chat dataset. Removes secrets and duplicates; splits by task."""
     from forethought.training.dataset import HELD_OUT, TRAIN, export
     from forethought.training.scrub import training_scrubber
 
@@ -92,7 +90,7 @@ def export(options: ExportOptions) -> int:
 
 
 def run(options: TrainRunOptions) -> int:
-    """Train a LoRA adapter on DATA, or continue an interrupted run."""
+    """Train a LoRA adapter, or continue an interrupted training."""
     from forethought.training.train import TrainOptions, train
 
     with input_errors():
@@ -115,7 +113,7 @@ def run(options: TrainRunOptions) -> int:
 
 
 def gate(options: GateOptions) -> int:
-    """Adopt MODEL if its reflections rid the agent of more errors than prompted ones (exit code 3 if not)."""
+    """Adopt a model if its reflections beat prompted ones. Otherwise the exit code is 3."""
     from forethought.training.gate import check_held_out, check_weights, compare, write_result
     from forethought.training.train import RECORD, trained_on
 
@@ -150,7 +148,7 @@ def gate(options: GateOptions) -> int:
 
 
 def reduction(options: ReductionOptions) -> int:
-    """Show the error-reduction rate of each reflector."""
+    """Show each reflector's error reduction rate."""
     from forethought.training.gate import rate_of
 
     rows = {

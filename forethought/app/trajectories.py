@@ -32,7 +32,7 @@ class CheckOptions(CommandOptions):
 class ConvertOptions(CheckOptions):
     """The flags of `trajectories convert`."""
 
-    out: Path = flag(help="File of the converted runs (JSON Lines).", metavar="FILE", default=...)
+    out: Path = flag(help="Output file (JSON Lines).", metavar="FILE", default=...)
 
 
 class SchemaOptions(CommandOptions):
@@ -40,7 +40,7 @@ class SchemaOptions(CommandOptions):
 
 
 def check(options: CheckOptions) -> int:
-    """Read recorded runs and say what of them was understood."""
+    """Read recorded runs and report what was understood."""
     read = list(_read(options.paths))
     reports = [report for _, report in read]
     options.print_result(reports, _all_lines(read))
@@ -48,7 +48,7 @@ def check(options: CheckOptions) -> int:
 
 
 def convert(options: ConvertOptions) -> int:
-    """Write recorded runs in this project's form, one on each line."""
+    """Convert recorded runs to this project's format."""
     from forethought.json_files import write_records
     from forethought.trajectories.read import distinct
 
@@ -67,7 +67,7 @@ def convert(options: ConvertOptions) -> int:
 
 
 def schema(options: SchemaOptions) -> int:
-    """Print the JSON Schema of a run, which your own conversions have to follow."""
+    """Print the JSON Schema of a run, for your own conversions."""
     from forethought.trajectories.types import Loaded
 
     print(json.dumps(Loaded.model_json_schema(), indent=2))

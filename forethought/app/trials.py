@@ -24,9 +24,9 @@ class TrialOptions(CommandOptions):
     offers = "checkers tools"
 
     success: Literal["exact", "model"] = flag(
-        help="How an answer is compared with `expected`.", default="exact"
+        help="How to compare an answer with `expected`.", default="exact"
     )
-    judge_model: str | None = flag(help="Judge model; by default the model of the runs.", metavar="M")
+    judge_model: str | None = flag(help="Judge model (default: the runs' model).", metavar="M")
 
     def read_tasks(self, path: Path) -> list[CollectTask]:
         """The tasks in a file. Raises CliError, also for a checker that no flag names."""

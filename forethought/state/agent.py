@@ -41,15 +41,15 @@ class FileRef(TypedDict, total=False):
     path."""
 
     name: str
-    """How the task, the plan and the tools call it; unique in a thread."""
+    """Unique in a thread; the task, the plan and the tools use it."""
     hash: str
-    """SHA-256 of the content, hexadecimal."""
+    """SHA-256 of the content in hexadecimal."""
     size: int
     """Bytes."""
     type: str
     """Media type."""
     data: str
-    """Base64 content, in a client's input only: it is moved to the storage before anything else happens."""
+    """The content in base64. Only a client's input has it: the first node moves it to the storage."""
 
 
 class Call(TypedDict):
@@ -58,7 +58,7 @@ class Call(TypedDict):
     tool: str
     arguments: Json
     finishes: NotRequired[bool]
-    """Whether what it returns is the subtask's result (default); else a worker goes on from it."""
+    """Whether its observation is the subtask's result (default). Otherwise a worker continues from it."""
 
 
 class Subtask(TypedDict):
@@ -68,46 +68,46 @@ class Subtask(TypedDict):
     description: str
     depends_on: list[str]
     call: NotRequired[Call | None]
-    """What it begins with, without a model being asked; None: its worker chooses."""
+    """The call that it begins with, without asking a model; None: its worker chooses."""
     expected: str
     """What its result should look like."""
     status: NotRequired[SubtaskStatus]
-    """While the task is under way it stands in `statuses` alone; prompts and clients get it here."""
+    """Set for prompts and clients. During the task only `statuses` has it."""
 
 
 class Plan(TypedDict, total=False):
     """The plan in force."""
 
     version: int
-    """1 for the first plan of the task, one more for each new plan and each revision by the reflector."""
+    """1 for the task's first plan; a new plan or a revision by the reflector adds 1."""
     signs: list[Json]
-    """The planner's verdicts on the signs seen: {sign, bears, handled_by}."""
+    """The planner's verdicts on signs: {sign, bears, handled_by}."""
     known: list[str]
-    """What task and files state that binds it, in the planner's words."""
+    """Facts of the task and the files that constrain it, in the planner's words."""
     open: list[str]
-    """What is to be found out by it."""
+    """What it has to find out."""
     subtasks: list[Subtask]
     evaluation: str
-    """The defects that the planner named in it, a line each."""
+    """The defects that the planner named, one per line."""
     score: int
-    """1 to 10, from these defects (MIRROR 3.4); not given again to the reflector's revisions."""
+    """1 to 10, from these defects (MIRROR 3.4). The reflector's revisions have none."""
     revisions: int
-    """How often the planner revised it before handing it on."""
+    """How often the planner revised it before handing it over."""
     why: str
-    """Why it was made."""
+    """Why the planner made it."""
     guidance: list[str]
-    """The guidance under which it was made."""
+    """The guidance in force when it was made."""
     n: int
     """Number of the last step sent before it was made."""
     unresolved: bool
-    """Whether planning errors were still found in it when the reflections were used up."""
+    """Whether planning errors remained after the last reflection."""
     reviewed: bool
-    """Whether it has passed the reflector (also when reflection is off or was skipped); false while the
-    readings that it begins with are made first."""
+    """Whether it has passed the reflector, or reflection is off or was skipped. False while the first
+    readings are made."""
     approval: Literal["", "wanted", "approved", "edited", "rejected"]
-    """Where the person's approval stands; '' when none is asked for."""
+    """The person's decision; '' if none is needed."""
     origin: str
-    """Where the text comes from that stood in the thread when it was made: it may be under that influence."""
+    """Origins of the text that was in the thread when it was made, which may have influenced it."""
 
 
 class PlanError(TypedDict):
@@ -127,15 +127,15 @@ class PlanReview(TypedDict):
     situation: str
     tool_notes: str
     signs: list[Json]
-    """Verdicts on the signs seen: {sign, bears, handled_by}."""
+    """Verdicts on signs: {sign, bears, handled_by}."""
     errors: list[PlanError]
     revised: bool
     changes: str
     skipped: str
-    """Why no diagnosis was made ('' if one was)."""
+    """Why there was no diagnosis ('' if there was one)."""
     unresolved: bool
     runs: int
-    """If unresolved, the version that goes on all the same; else 0."""
+    """If unresolved, the version that runs all the same; else 0."""
 
 
 class Dispatch(TypedDict):
@@ -157,9 +157,9 @@ class Move(TypedDict):
     evaluation: str
     expected: str
     surprise: Surprise
-    """Of a proposal: the tool agent's judgement of the previous observation of this subtask."""
+    """In a proposal: how the tool agent judges the subtask's previous observation."""
     shown: list[str]
-    """Ids of the memories and results that stood in its prompt."""
+    """Ids of the memories and results in its prompt."""
     seconds: float
     usage: Usage
 
@@ -168,7 +168,7 @@ class Proposal(Move):
     """What the tool agent hands to the executor for one dispatch."""
 
     action: Literal["call", "finish", "replan", "none"]
-    """'none': no usable proposal; the turn is a failed attempt, for the reason in `reason`."""
+    """'none': no usable proposal; the turn counts as a failed attempt, and `reason` says why."""
     finishes: bool
     result: str
     reason: str
@@ -186,37 +186,38 @@ class Deviation(TypedDict):
     difference: str
     reflection: str
     replan: bool
-    """Whether a new plan is asked for."""
+    """Whether it calls for a new plan."""
     before: Surprise
-    """The tool agent's own judgement of the observation before this one."""
+    """The tool agent's own judgement of the previous observation."""
 
 
 class Step(Move):
     """One dispatch of one subtask, recorded whatever became of it. Readers sort by `n`."""
 
     task: int
-    """Which task of the thread, from 1."""
+    """Number of the task in the thread, from 1."""
     round: int
     plan_version: int
     wave: int
-    """Which wave of the task, from 1: the steps of one wave ran side by side."""
+    """Number of the wave in the task, from 1. The steps of a wave ran in parallel."""
     action: str
     observation: str
     ok: bool
     finished: bool
-    """Whether the subtask was finished by it."""
+    """Whether it finished its subtask."""
     cause: str
     """'' if ok; else arguments, not_found, timeout, transport, tool, empty, repeat, rejected, proposal,
     replan, ..."""
     note: NotRequired[str]
-    """The agent's own note in brackets before the observation, in a line of its own ('' or absent: none)."""
+    """The agent's note, in brackets before the observation ('' or absent: none)."""
     origin: str
-    """Where the observation comes from: user, file:NAME, web:HOST or tool:NAME, several joined by ', '; with
-    'model' among them, a model wrote it about the others."""
+    """Where the observation comes from: user, file:NAME, web:HOST or tool:NAME, joined by ', '. With 'model',
+    a model wrote it about the others."""
     approval: NotRequired[Literal["", "approved", "approved all", "edited", "rejected"]]
-    """What a person said of the call ('' if nobody was asked); `arguments` are those that were edited."""
+    """What a person decided about the call ('' if nobody was asked). `arguments` include the person's
+    edits."""
     foresight: NotRequired[Deviation]
-    """Where what came deviates significantly from what was expected."""
+    """Set if the observation deviates significantly from the expected one."""
     sub_steps: list[Json]
 
 
@@ -232,11 +233,11 @@ class ShortTerm(TypedDict):
     """MIRROR's short-term memory of one subtask (3.5): cleared when the subtask succeeds."""
 
     rejected: list[Json]
-    """Proposals that scored below the threshold: {n, tool, arguments, evaluation, score}."""
+    """Proposals below the threshold: {n, tool, arguments, evaluation, score}."""
     failures: list[Json]
-    """Failed calls with their error text: {n, tool, arguments, cause, error}."""
+    """Failed calls and their errors: {n, tool, arguments, cause, error}."""
     reflections: NotRequired[list[Json]]
-    """Reflections on what came otherwise than expected (SAMULE 3.2.3): {n, text}."""
+    """Reflections on unexpected observations (SAMULE 3.2.3): {n, text}."""
 
 
 class LongTerm(TypedDict, total=False):
@@ -244,11 +245,11 @@ class LongTerm(TypedDict, total=False):
 
     round: int
     origin: str
-    """Where the text comes from that the round was made of."""
+    """Origins of the text in the round."""
     plan: list[Json]
     steps: list[int]
     failures: dict[str, Json]
-    """Execution failures by step number: {subtask, tool, cause, error}."""
+    """Failed steps by number: {subtask, tool, cause, error}."""
     errors: list[Json]
     """Planning errors that the reflector found in the round's plans."""
     answer: str
@@ -264,7 +265,7 @@ class Replan(TypedDict):
     reason: str
     forced: bool
     kind: str
-    """agent, attempts, repeat, surprise, cadence; checks: the answer agent added a subtask itself."""
+    """agent, attempts, repeat, surprise or cadence; checks: the answer agent added a subtask."""
     task: int
 
 
@@ -280,13 +281,13 @@ class Lessons(TypedDict, total=False):
     """Lessons of earlier tasks in this one, and the lesson that it leaves itself."""
 
     shown: list[ShownLesson]
-    """Chosen once, when the task begins."""
+    """Chosen once, at the start of the task."""
     due: bool
-    """Whether the task has ended and its lesson is still to be kept."""
+    """Whether the task has ended and its lesson is still to be written."""
     kept: str
     """Id of the lesson that the task left ('': none)."""
     problem: str
-    """Why there is none although something failed ('' or absent: there is, or nothing did)."""
+    """Why something failed but no lesson was kept ('' or absent otherwise)."""
 
 
 class Decision(TypedDict):
@@ -301,59 +302,58 @@ class Progress(TypedDict, total=False):
     """The task's counters: no loop runs without one."""
 
     task: int
-    """Which task of the thread, from 1."""
+    """Number of the task in the thread, from 1."""
     message_id: str
-    """Id of the last human message taken as a task."""
+    """Id of the last human message that became a task."""
     task_text: str
-    """The task's text, to tell a new task from one that goes on."""
+    """The task's text, to tell a new task from a continued one."""
     base_n: int
-    """Number of the last step sent before the task began."""
+    """Number of the last step before the task."""
     start_n: int
-    """Number of the last step sent before those that prompts know: before the task began, or, where rounds
-    are not remembered, this round."""
+    """Number of the last step before those that prompts show: before the task or, without memory of rounds,
+    before this round."""
     n: int
-    """Number of the last step sent; runs on over the thread."""
+    """Number of the last step sent. It counts through the whole thread."""
     round: int
     waves: int
     replans: int
     rejection: str
     """Why a person rejected the last plan ('' if nobody did)."""
     planned_at: list[int]
-    """Moves of the task that had been sent when each plan was made (the first is 0)."""
+    """Moves sent when each of the task's plans was made (0 for the first)."""
     round_n: int
-    """Number of the last step sent before this round began."""
+    """Number of the last step before this round."""
     discarded: list[str]
     """Ids of the results that the round's latest plan discarded."""
     version: int
     """Highest plan version of the task."""
     guidance: list[str]
-    """The guidance of the task, to tell it from one that comes with the next task."""
+    """The task's guidance, to tell it from the next task's."""
     refused: str
-    """Why the task was not taken on ('' or absent: it was)."""
+    """Why the task was refused ('' or absent: it was not)."""
     lost_files: int
-    """How many files of a refused task could not be had: it can only be given again."""
+    """How many files of a refused task are unavailable. Send the task again with its files."""
     stopped: str
-    """Which budget is spent: '', steps, moves, tokens, usd or seconds."""
+    """The exhausted budget: '', steps, moves, tokens, usd or seconds."""
     earlier: list[Json]
-    """Earlier tasks of the thread and their answers: {task, answer, status}."""
+    """The thread's earlier tasks and answers: {task, answer, status}."""
     reflection: str
-    """What it tells that the person asked for something else than was foreseen (SAMULE 3.2.3; absent: no)."""
+    """A reflection, if the person asked for something unforeseen (SAMULE 3.2.3); else absent."""
 
 
 class AgentInput(TypedDict, total=False):
     """What a client may send: a chat message, or a task with files."""
 
     messages: Annotated[list[AnyMessage], delta(join_messages)]
-    """The conversation: a person's messages, the agent's calls with their results, its answers. The last
-    human message is the task when `task` is not given. Its image, audio and file blocks, sent in base64,
-    become files of the thread."""
+    """The conversation. The last human message is the task if `task` is missing; its base64 image, audio and
+    file blocks become files of the thread."""
     task: str
-    """What is asked, in plain words."""
+    """The task in plain words."""
     files: Annotated[list[FileRef | str], merge_files]
-    """Names of files in the operator's folder, or {name, data: base64}, or {name, hash} of a file stored
-    before. They stay for the thread; the name "*" lets go of those given before."""
+    """Files of the thread: names in the operator's folder, {name, data} with base64, or {name, hash} of a
+    stored file. "*" removes the earlier ones."""
     guidance: list[str]
-    """Corrections that hold for the whole task."""
+    """Corrections for the whole task."""
 
 
 class AgentOutput(TypedDict, total=False):
@@ -363,16 +363,20 @@ class AgentOutput(TypedDict, total=False):
     task: str
     answer: str
     sources: list[Source]
+    """Steps that the answer rests on."""
     status: Status
     draft: Draft
+    """The best answer so far, with its evaluation."""
     plan: Annotated[Plan, delta(last)]
     plan_reviews: Annotated[list[PlanReview], delta(append)]
     trajectory: Annotated[list[Step], delta(append)]
     replans: Annotated[list[Replan], delta(append)]
     skipped: Annotated[list[Skip], delta(append)]
-    """Mechanisms that rules of `effort` left out."""
+    """Mechanisms that `effort` left out."""
     results: Annotated[dict[str, Result], delta(merge)]
+    """By finished subtask."""
     usage: Annotated[dict[str, Usage], add_usage]
+    """By role or mechanism."""
     progress: Progress
     lessons: Lessons
 
@@ -384,12 +388,11 @@ class AgentState(AgentInput, AgentOutput, total=False):
     """The first look at the thread's files."""
 
     statuses: Annotated[dict[str, SubtaskStatus], delta(merge)]
-    """By subtask of the plan; absent: pending. Apart from it, since each wave changes some."""
+    """By subtask; absent: pending."""
     dispatch: list[Dispatch]
     proposals: Annotated[dict[str, Proposal], merge]
     short_term: Annotated[dict[str, ShortTerm], merge]
     long_term: Annotated[dict[str, LongTerm], delta(merge_rounds)]
     decision: Decision
     foreseen: Annotated[list[str], delta(append)]
-    """Subtasks that were planned before anything came from outside, or that a person edited: nobody else can
-    have put a tool, an address or a name there."""
+    """Subtasks planned before any outside text came in, or edited by a person."""

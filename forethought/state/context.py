@@ -41,159 +41,159 @@ class Context(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    model: ModelName = Field(default="openai:gpt-4.1", description="Model of every role, as provider:name.")
-    planner_model: ModelName | None = Field(default=None, description="Model of the planner; empty: `model`.")
+    model: ModelName = Field(default="openai:gpt-4.1", description="Model for every role, as provider:name.")
+    planner_model: ModelName | None = Field(default=None, description="Planner's model; default: `model`.")
     reflector_model: ModelName | None = Field(
-        default=None, description="Model of the prospective reflector; empty: `model`."
+        default=None, description="Reflector's model; default: `model`."
     )
-    tool_model: ModelName | None = Field(default=None, description="Model of the tool agent; empty: `model`.")
+    tool_model: ModelName | None = Field(default=None, description="Tool agent's model; default: `model`.")
     vision_model: ModelName | None = Field(
-        default=None, description="Model that looks at images; empty: `tool_model`."
+        default=None, description="Model that looks at images; default: `tool_model`."
     )
     answer_model: ModelName | None = Field(
-        default=None, description="Model of the answer agent; empty: `model`."
+        default=None, description="Answer agent's model; default: `model`."
     )
     retrospective_model: ModelName | None = Field(
         default=None,
-        description="Model that writes the reflection on a failed round, and lessons; empty: `model`.",
+        description="Model that writes round reflections and lessons; default: `model`.",
     )
 
     fallback_model: ModelName | None = Field(
         default=None,
-        description="Model that is asked where another one gives no reply, is unknown or has no quota left; "
-        "empty: none.",
+        description="Model to ask if another one fails, is unknown or has no quota left.",
     )
 
     plan_threshold: Score = Field(
         default=9,
-        description="A plan that scores lower is revised. The score of a plan, move or answer: 10 without "
-        "defects, 9 with slight ones, 5 to 8 with a risky one, 1 to 4 with a wrong one.",
+        description="Revise a plan that scores lower. Scores: 10 without defects, 9 with slight ones, "
+        "5-8 with a risky one, 1-4 with a wrong one.",
     )
-    tool_threshold: Score = Field(default=9, description="A proposed move that scores lower is revised.")
+    tool_threshold: Score = Field(default=9, description="Revise a move that scores lower.")
     answer_threshold: Score = Field(
         default=9,
-        description="An answer that scores lower is mended in place, or ends the round if facts are missing.",
+        description="Revise an answer that scores lower, or start a new round if facts are missing.",
     )
     tool_floor: Score = Field(
-        default=5, description="After the revisions, a proposal is tried only at this score or above."
+        default=5, description="Discard a move that still scores lower after its revisions."
     )
 
     effort: Effort = Field(
         default="auto",
-        description="When mechanisms run: each at its paper's moment (paper), only where it can change "
-        "something (auto), or as few as possible (low). A switch below that is set wins.",
+        description="When mechanisms run: as in their papers (paper), if they can change something "
+        "(auto), or as little as possible (low). A switch below overrides it.",
     )
 
-    max_rounds: int = Field(default=5, ge=1, le=20, description="Rounds of plan, execution and answer.")
-    max_steps: int = Field(default=20, ge=1, le=2000, description="Calls of tools in a task.")
+    max_rounds: int = Field(
+        default=5, ge=1, le=20, description="Maximum rounds of plan, execution and answer."
+    )
+    max_steps: int = Field(default=20, ge=1, le=2000, description="Maximum tool calls per task.")
     max_moves: int | None = Field(
         default=None,
         ge=1,
         le=6000,
-        description="Moves in a task: calls, results handed over, requests for a plan, refused moves; empty: "
-        "three times `max_steps`.",
+        description="Maximum moves per task: calls, finished subtasks, re-plan requests, refused moves "
+        "(three times `max_steps`).",
     )
     max_revisions: int = Field(
-        default=2, ge=0, le=10, description="Revisions of a plan, move or answer that scored too low."
+        default=2, ge=0, le=10, description="Maximum revisions of a plan, move or answer that scores too low."
     )
     max_reflections: int = Field(
-        default=2, ge=1, le=10, description="Revisions of a plan by the reflector, each diagnosed again."
+        default=2, ge=1, le=10, description="Maximum revisions of a plan by the reflector."
     )
-    max_replans: int = Field(default=6, ge=0, le=50, description="Re-plans of a task.")
+    max_replans: int = Field(default=6, ge=0, le=50, description="Maximum re-plans per task.")
     max_attempts: int = Field(
-        default=3, ge=1, le=10, description="Failed attempts of a subtask before a new plan is due."
+        default=3, ge=1, le=10, description="Failed attempts at a subtask before a re-plan."
     )
-    max_parallel: int = Field(default=16, ge=1, le=32, description="Subtasks side by side.")
+    max_parallel: int = Field(default=16, ge=1, le=32, description="Maximum subtasks in parallel.")
     forced_replans: tuple[Annotated[int, Field(ge=1)], ...] | None = Field(
         default=None,
         max_length=20,
-        description="Calls by which a new plan is forced if none was made; empty: 6 and 12 with effort "
-        "paper, else none.",
+        description="Tool calls by which a re-plan is forced; default: 6,12 with effort paper, else none.",
     )
 
     max_tokens: int | None = Field(
-        default=400_000, ge=LEAST_TOKENS, description="Tokens of a task, input and output."
+        default=400_000, ge=LEAST_TOKENS, description="Token budget per task, input and output."
     )
     context_tokens: int | None = Field(
         default=None,
         ge=LEAST_WINDOW_TOKENS,
-        description="Context window of the models, in tokens, of which prompts show shares; empty: what is "
-        "known of them, else 128,000.",
+        description="The models' context window in tokens; default: the known size, else 128,000.",
     )
     max_usd: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="Dollars of a task; needs models with a known price.",
+        description="Dollar budget per task; needs models with a known price.",
     )
     max_seconds: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="Active seconds of a task; waiting for a person is not counted.",
+        description="Time budget per task; waiting for a person does not count.",
     )
     answer_format: str = Field(
-        default="", max_length=300, description="A sentence on the answer's form, such as 'a number only'."
+        default="",
+        max_length=300,
+        description="A sentence on the form of the answer, such as 'a number only'.",
     )
 
     prospective_reflection: bool | None = Field(
         default=None,
-        description="PreFlect 3.2.2: criticise every plan before it is executed; empty: by `effort`.",
+        description="Criticise each plan before execution (PreFlect 3.2.2); default: by `effort`.",
     )
     planning_errors: bool = Field(
-        default=True, description="PreFlect 3.2.1: criticise against the distilled planning errors."
+        default=True, description="Check plans against distilled planning errors (PreFlect 3.2.1)."
     )
-    replanning: bool = Field(default=True, description="PreFlect 3.3: change the plan during execution.")
+    replanning: bool = Field(default=True, description="Change the plan during execution (PreFlect 3.3).")
     plan_intra: bool | None = Field(
         default=None,
-        description="MIRROR 3.4: the planner evaluates and revises its plan; empty: by `effort`.",
+        description="The planner evaluates and revises its plan (MIRROR 3.4); default: by `effort`.",
     )
     tool_intra: bool | None = Field(
         default=None,
-        description="MIRROR 3.4: the tool agent evaluates and revises its move; empty: by `effort`.",
+        description="The tool agent evaluates and revises its move (MIRROR 3.4); default: by `effort`.",
     )
     answer_intra: bool | None = Field(
         default=None,
-        description="MIRROR 3.4: the answer agent evaluates and mends its answer; empty: by `effort`.",
+        description="The answer agent evaluates and revises its answer (MIRROR 3.4); default: by `effort`.",
     )
     short_term_memory: bool = Field(
-        default=True, description="MIRROR 3.5: a subtask's failures are shown to its tool agent."
+        default=True, description="Show a subtask's failures to its next attempt (MIRROR 3.5)."
     )
     long_term_memory: bool = Field(
         default=True,
-        description="MIRROR 3.5: the task's failed rounds are shown to planner, reflector and answer agent. "
-        "Off: each round begins as the first did.",
+        description="Show a task's failed rounds to the planner, reflector and answer agent (MIRROR 3.5).",
     )
     round_reflection: bool = Field(
-        default=False, description="A failed round's reflection is written by the retrospective model."
+        default=False, description="The retrospective model reflects on each failed round."
     )
     foresight: Foresight = Field(
         default="tools",
-        description="SAMULE 3.2.3: predict and compare what calls show (tools), what the person says (user), "
-        "or both.",
+        description="Predict and compare tool results (tools), the user's replies (user), or both "
+        "(SAMULE 3.2.3).",
     )
     foresight_judgement: bool = Field(
         default=False,
-        description="SAMULE 3.2.3: where rules cannot compare and a call claims to finish its subtask, a "
-        "model does: one more call each.",
+        description="Ask a model if rules cannot compare a result that should finish a subtask (SAMULE "
+        "3.2.3).",
     )
     lessons: bool = Field(
-        default=False, description="What failed in a task is kept for the user's later tasks; needs a Store."
+        default=False, description="Keep lessons from failures for later tasks; needs a store."
     )
     lesson_namespace: Namespace = Field(
         default="default",
-        description="The collection of lessons, such as a project's, kept apart from others.",
+        description="Collection of lessons, for example one per project.",
     )
     proposals: Literal["json", "functions"] = Field(
         default="json",
-        description="MIRROR 4.4: the tool agent writes its proposal as JSON, or calls a function.",
+        description="The tool agent writes its move as JSON, or calls a function (MIRROR 4.4).",
     )
-    approve_plan: bool = Field(default=False, description="Ask a person before a plan is executed.")
+    approve_plan: bool = Field(default=False, description="Ask a person before executing a plan.")
     approve_tools: Approval = Field(
         default="tainted",
-        description="Ask a person before a tool changes or sends something: always; if text from outside is "
-        "in the thread and the person's words do not cover the call (tainted); or never, except for sending "
-        "once something private was read.",
+        description="Ask a person before a tool writes or sends: always; if outside text is in the "
+        "thread and the user's words do not cover the call (tainted); or never, except "
+        "before sending after private data was read.",
     )
 
     @model_validator(mode="before")

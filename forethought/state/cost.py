@@ -47,19 +47,19 @@ class CostRow(TypedDict):
 
     mechanism: str
     calls: int
-    """Of models."""
+    """Model calls."""
     input_tokens: int
-    """Cached ones included."""
+    """Including cached ones."""
     cached_tokens: int
     output_tokens: int
     usd: float | None
-    """None where a call has no known price."""
+    """null if a price is unknown."""
     seconds: float
-    """Of models, and for `tools` of tools; those side by side are summed."""
+    """Time of models, or of tools in the row `tools`; parallel calls add up."""
     changed: int | None
-    """How often it changed something; None where no record can show that."""
+    """How often it changed something; null if no record can tell."""
     skipped: int
-    """How often a rule of effort left it out."""
+    """How often `effort` left it out."""
     note: str
     """What it changed, found and left out."""
 

@@ -32,31 +32,29 @@ DEBUGGING_TOKENS = 5_000_000
 class DebuggerContext(OfflineContext):
     """Choices of one debugging (4.1, 4.2)."""
 
-    judge_model: ModelName | None = Field(
-        default=None, description="Model that judges answers; empty: `model`."
-    )
+    judge_model: ModelName | None = Field(default=None, description="Judge's model; default: `model`.")
     actor_model: ModelName | None = Field(
-        default=None, description="Model that acts in re-runs in an environment; empty: `model`."
+        default=None, description="Model that acts in an environment's re-runs; default: `model`."
     )
-    method: SearchMethod = Field(default="triage", description="How the critical error is found.")
-    rerun: RerunMethod = Field(default="off", description="Whether and how the run is made again.")
+    method: SearchMethod = Field(default="triage", description="How to find the critical error.")
+    rerun: RerunMethod = Field(default="off", description="Whether and how to run again.")
     judge: JudgeName = Field(
         default="gold",
-        description="Who says whether a run succeeded: the expected answer, a model that knows it, a person, "
-        "the environment, or nobody (only without re-runs).",
+        description="Who decides whether a run succeeded: the expected answer, a model that knows it, a "
+        "person, the environment, or nobody.",
     )
     fine_grained: bool = Field(
         default=True,
-        description="Stage 1, labels of steps; off: its ablation, the critical error from the bare run.",
+        description="Label each step first (stage 1).",
     )
     max_reruns: int = Field(
-        default=5, ge=1, le=20, description="Re-runs, each after a new look for the error (N = 5)."
+        default=5, ge=1, le=20, description="Maximum re-runs, each after a new search for the error."
     )
     trials: int = Field(
         default=4,
         ge=1,
         le=50,
-        description="Continuations a step in counterfactual mode; fewer than 4 prove nothing.",
+        description="Continuations per step of the counterfactual method; fewer than 4 prove nothing.",
     )
     flip_rate: float = Field(
         default=0.5,
@@ -64,20 +62,20 @@ class DebuggerContext(OfflineContext):
         le=1,
         description="Share of continuations that must succeed for a step to be critical.",
     )
-    max_parallel: int = Field(default=16, ge=1, le=64, description="Calls side by side.")
+    max_parallel: int = Field(default=16, ge=1, le=64, description="Maximum calls in parallel.")
     window: int = Field(
         default=40,
         ge=5,
         le=200,
-        description="Steps shown whole in one prompt; a longer run is shown by windows.",
+        description="Steps in one prompt; a longer run is shown in windows.",
     )
     max_observation_chars: int = Field(
-        default=4_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
+        default=4_000, ge=200, le=100_000, description="Characters of each observation in a prompt."
     )
     max_tokens: int | None = Field(
         default=DEBUGGING_TOKENS,
         ge=1_000,
-        description="Tokens of it, re-runs included; cached ones count at what they cost.",
+        description="Token budget, re-runs included; cached tokens count at their price.",
     )
 
 
@@ -101,9 +99,9 @@ class Critical(TypedDict, total=False):
     correction_guidance: str
     cascading_effects: list[Json]
     method: str
-    """How it was found: triage, agentdebug, direct, brute_force, binary_search, counterfactual."""
+    """The method that found it."""
     proven: bool
-    """Of counterfactual: whether the interval of the corrected runs lies above that of the control."""
+    """Counterfactual only: whether the interval of the corrected runs lies above the control's."""
 
 
 class Probe(TypedDict, total=False):
@@ -111,9 +109,9 @@ class Probe(TypedDict, total=False):
 
     step: int
     substitution: str
-    """What stood in the place of the step's action; for a control, that action itself."""
+    """The action tried instead; in a control, the original action."""
     control: bool
-    """Whether nothing was corrected: how often the run turns out well by chance."""
+    """Whether nothing was corrected, to measure how often chance alone succeeds."""
     flips: int
     """Continuations that succeeded."""
     trials: int
@@ -131,14 +129,14 @@ class Branch(TypedDict, total=False):
     attempt: int
     """From 1."""
     branch: str
-    """Its name for good, such as the id of its last checkpoint."""
+    """Its permanent name, such as the id of its last checkpoint."""
     from_step: int
     module: str
     guidance: list[str]
     kept: int
-    """Steps of the original that were not executed again."""
+    """Steps of the original that were not repeated."""
     steps: list[Json]
-    """Steps after the kept ones, as TrajectoryStep writes them."""
+    """Steps after those, as TrajectoryStep writes them."""
     answer: str
     status: str
     success: bool
@@ -153,34 +151,37 @@ class DebuggerInput(TypedDict, total=False):
     """What a client may send: a thread to be debugged, or a trajectory in any known format."""
 
     thread_id: str
-    """A thread of the agent's, on the same server or in the same database."""
+    """A thread in the same server or database."""
     trajectory: Json
-    """A trajectory: the validated form, or any format that can be read."""
+    """A recorded run in any known format."""
     expect: str
-    """The answer that a right run would have given; kept from every model but the judge."""
+    """The right answer, shown to the judge alone."""
 
 
 class DebuggerOutput(TypedDict, total=False):
     """What a finished debugging returns."""
 
     subject: Json
-    """The validated trajectory (`forethought.trajectories.types.Trajectory`)."""
+    """The trajectory."""
     verdict: Json
-    """What the evaluator said of it: {success, reason, by}."""
+    """{success, reason, by}."""
     labels: Annotated[dict[str, dict[str, Label]], merge]
-    """By step number, by module (stage 1)."""
+    """By step number and module (stage 1)."""
     label_problems: Annotated[dict[str, str], merge]
-    """Steps that were not examined, and why."""
+    """Why steps were not labelled."""
     suspects: list[Json]
-    """The steps that the triage has labelled: {reason, step}; empty where all are."""
+    """Steps that the triage chose: {reason, step}; empty if all were labelled."""
     critical: Critical
+    """The critical error (stage 2)."""
     probes: Annotated[list[Probe], extend]
+    """Steps that a search method tried."""
     branches: Annotated[list[Branch], extend]
+    """Re-runs (stage 3)."""
     usage: Annotated[dict[str, Usage], add_usage]
     notes: Annotated[list[str], extend]
-    """What a reader should know, such as a replay that diverged."""
+    """Remarks, such as a replay that diverged."""
     problem: str
-    """Why the debugger could not do its work."""
+    """Why debugging failed."""
     status: DebugStatus
 
 
@@ -188,14 +189,14 @@ class DebuggerState(DebuggerInput, DebuggerOutput, total=False):
     """All channels of the debugger's graph."""
 
     thread: str
-    """The thread that is debugged, where it is one."""
+    """The debugged thread, if there is one."""
     accepted: list[str]
-    """Answers of a right run, from `expect` or the trajectory's file; kept from every model but the judge."""
+    """Right answers, shown to the judge alone."""
     wave: list[Job]
-    """The steps that are labelled next, side by side."""
+    """Steps to label next, in parallel."""
     guidance: list[str]
-    """Guidance of the next re-run."""
+    """Guidance for the next re-run."""
     attempt: Branch
-    """The re-run that waits for its verdict; empty when none does."""
+    """The re-run that awaits its verdict."""
     tree: list[Json]
-    """Tree of Thoughts: the candidates of each state that it came to, over all attempts."""
+    """Tree of Thoughts: the candidates of each state, over all attempts."""

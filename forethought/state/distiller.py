@@ -110,35 +110,34 @@ class DistillerInput(TypedDict, total=False):
     """What a client may send. Nothing of it: go on with the thread's distillation."""
 
     trajectories: list[Json]
-    """With their outcomes, as `forethought.trajectories.types.Loaded`, or in any format that can be read."""
+    """Recorded runs with outcomes."""
     files: dict[str, str]
-    """By trajectory id: where it was read from, for the provenance."""
+    """Where each trajectory was read from."""
     exclude: list[str]
-    """Tasks of evaluation sets: they are refused."""
+    """Tasks of evaluation sets, which are refused."""
 
 
 class DistillerOutput(LearningOutput, total=False):
     """What a finished distillation returns."""
 
     seen: dict[str, int]
-    """Counts of what was given: trajectories, tasks, mixed, only_success, only_failure, unjudged,
-    excluded."""
+    """Counts of trajectories and tasks."""
     excluded: list[str]
-    """Tasks that were refused, since an evaluation set holds them."""
+    """Refused tasks."""
     tasks: dict[str, MixedTask]
+    """Tasks whose runs had both outcomes."""
     diagnoses: Annotated[dict[str, Diagnosis], merge]
-    """By task key."""
+    """By task."""
     decisions: list[Decision]
+    """Whether each diagnosed error is new, merged or discarded."""
     errors: dict[str, GrownError]
-    """By name, in the order in which they came up."""
+    """By name, in order of appearance."""
     patterns: Annotated[dict[str, Patterns], merge]
-    """By the error's name."""
+    """By error."""
     reviews: Annotated[dict[str, Json], merge]
-    """By the error's generated name: a person's {decision: keep, edit, merge or drop}, with `into`, the error
-    that it joined, or `name`, its name now."""
+    """By generated name: {decision} of a person, with `into` or `name`."""
     final: dict[str, Json]
-    """By generated name: {name, description, failures, successes, by}; what a person has made of each error
-    in the review; `by` is 'person' where its text was changed."""
+    """By generated name: {name, description, failures, successes, by}."""
     status: DistillStatus
 
 
@@ -146,7 +145,7 @@ class DistillerState(DistillerInput, DistillerOutput, total=False):
     """All channels of the distiller's graph. The input's are emptied once they have been taken in."""
 
     wave: list[Job]
-    """What is worked on next, side by side: keys of tasks, or names of errors."""
+    """Tasks or errors to work on next, in parallel."""
 
 
 class DistillerContext(OfflineContext):
@@ -159,10 +158,10 @@ class DistillerContext(OfflineContext):
         default=6,
         ge=2,
         le=20,
-        description="Runs of a task that are compared; of more, failed and successful ones.",
+        description="Maximum runs compared per task.",
     )
-    max_failures: int = Field(default=6, ge=2, le=20, description="Failure patterns of an error.")
-    max_successes: int = Field(default=5, ge=1, le=20, description="Success patterns of an error.")
+    max_failures: int = Field(default=6, ge=2, le=20, description="Maximum failure patterns per error.")
+    max_successes: int = Field(default=5, ge=1, le=20, description="Maximum success patterns per error.")
     max_cases: int = Field(
-        default=12, ge=1, le=50, description="Findings that an error's patterns are written from."
+        default=12, ge=1, le=50, description="Maximum findings from which an error's patterns are written."
     )

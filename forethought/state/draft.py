@@ -21,13 +21,13 @@ class Draft(TypedDict, total=False):
     answer: str
     used_steps: list[int]
     evaluation: str
-    """The defects that its author named, or the checks that were not met, a line each."""
+    """The defects that its author named, or the checks that failed, one per line."""
     checks: list[Check]
-    """None where the answer was scored."""
+    """Missing if the answer was scored."""
     score: int
     round: int
     expected_reply: str
-    """What the person is expected to say next; only where that is foreseen (SAMULE 3.2.3)."""
+    """What the person is expected to say next, if predicted (SAMULE 3.2.3)."""
 
 
 class Source(TypedDict):

@@ -12,9 +12,9 @@ class FileLook(TypedDict):
 
     name: str
     shown: Literal["whole", "part", "nothing"]
-    """'part': an outline and what bears on the task."""
+    """'part': an outline and the parts that bear on the task."""
     text: str
-    """As `read_file` shows it. Of a file that cannot be read as text, one line that says why."""
+    """As `read_file` shows it, or one line that says why the file cannot be read."""
 
 
 class Sign(TypedDict):
@@ -22,11 +22,11 @@ class Sign(TypedDict):
 
     kind: str
     place: str
-    """The file, and where in it: 'terms.pdf, page 3'; 'task'."""
+    """The file and the place in it, such as 'terms.pdf, page 3'; or 'task'."""
     text: str
-    """Its words, in short."""
+    """Its words, shortened."""
     more: int
-    """How many like it there are besides."""
+    """How many similar signs there are."""
     origin: str
     """`file:NAME`, or `user` for a condition of the task."""
 
@@ -36,8 +36,8 @@ class Look(TypedDict):
 
     files: list[FileLook]
     unseen: int
-    """How many files are not even named here."""
+    """How many further files there are."""
     signs: list[Sign]
-    """The task's, and those of the files that rank highest or share most words with it, in order."""
+    """The task's signs, then those of the files with the highest rank or the most words in common with it."""
     more_signs: int
-    """How many of the files' are left out."""
+    """How many signs of files are left out."""

@@ -26,21 +26,23 @@ class OfflineContext(BaseModel):
 
     model: ModelName = Field(
         default="openai:gpt-4.1",
-        description="Model that is asked, as provider:name.",
+        description="Model for every role, as provider:name.",
         json_schema_extra={"langgraph_type": "model"},
     )
-    max_parallel: int = Field(default=8, ge=1, le=64, description="Calls, re-runs and trials side by side.")
+    max_parallel: int = Field(
+        default=8, ge=1, le=64, description="Maximum calls, re-runs or trials in parallel."
+    )
     max_observation_chars: int = Field(
-        default=2_000, ge=200, le=100_000, description="Characters of an observation that a prompt shows."
+        default=2_000, ge=200, le=100_000, description="Characters of each observation in a prompt."
     )
     max_tokens: int | None = Field(
-        default=None, ge=1_000, description="Tokens of the whole, its re-runs or trials included."
+        default=None, ge=1_000, description="Token budget, re-runs and trials included."
     )
     max_usd: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="Dollars of the whole, its re-runs or trials included.",
+        description="Dollar budget, re-runs and trials included.",
     )
 
 
@@ -48,13 +50,13 @@ class LearningOutput(TypedDict, total=False):
     """What distillations and syntheses return alike."""
 
     problems: Annotated[dict[str, str], merge]
-    """By node and key: why nothing came of it."""
+    """By node and key: why there is no result."""
     notes: list[str]
     models: dict[str, str]
-    """What it was made with: {model}."""
+    """{model} that made it."""
     usage: Annotated[dict[str, Usage], add_usage]
     problem: str
-    """Why it ended without a result, in one line."""
+    """Why it ended without a result."""
 
 
 def empty_channels(state: type) -> dict[str, Any]:

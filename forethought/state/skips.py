@@ -9,8 +9,8 @@ class Skip(TypedDict):
     """One skip."""
 
     n: int
-    """Number of the last step sent before it."""
+    """Number of the last step before it."""
     task: int
     mechanism: str
-    """The switch that turns the mechanism on."""
+    """The switch of the mechanism."""
     why: str

@@ -25,7 +25,7 @@ class TaskRecord(TypedDict):
 
     task: str
     task_id: str
-    """As its source names it; its key where that has no name for it."""
+    """Its id in the source, or its key."""
 
 
 class TrialRecord(TypedDict):
@@ -36,10 +36,10 @@ class TrialRecord(TypedDict):
     number: int
     """From 1."""
     id: str
-    """The trajectory's; unique."""
+    """The trajectory's unique id."""
     outcome: Literal["success", "failure", "unknown"]
     reason: str
-    """Why it was judged so ('' where it was read)."""
+    """Why it was judged so ('' if the source recorded the outcome)."""
     background: str
     stored: str
     """Hash of the trajectory."""
@@ -84,32 +84,31 @@ class SynthesizerInput(TypedDict, total=False):
     synthesis."""
 
     tasks_file: list[Json]
-    """Records of a tasks file, as `forethought.trajectories.tasks.CollectTask`; they need a graph that was
-    built with a way to try them."""
+    """Records of a tasks file, for a graph that can try them."""
     trajectories: list[Json]
-    """With outcomes and accepted answers, as `forethought.trajectories.types.Loaded`, or in any format that
-    can be read."""
+    """Recorded runs with outcomes and accepted answers."""
 
 
 class SynthesizerOutput(LearningOutput, total=False):
     """What a finished synthesis returns."""
 
     seen: dict[str, int]
-    """Counts of what was given: tasks, trajectories, unjudged."""
+    """Counts of tasks and trajectories."""
     tasks: dict[str, TaskRecord]
     trials: Annotated[dict[str, TrialRecord], merge]
-    """By trial key: the task's key, dot, number (t3.1)."""
+    """By trial key: task key, dot, number."""
     reflections: Annotated[dict[str, str], merge]
-    """Micro level, by trial key."""
+    """Micro level, by trial."""
     taxonomy: list[ErrorType]
+    """Error types."""
     typed: dict[str, str]
-    """By task key: what its trials showed about errors, the rationale of its types."""
+    """By task: why these error types."""
     labels: Annotated[dict[str, Labelled], merge]
-    """Meso level, by trial key, colon, first and last step: t3.1:1-10."""
+    """Meso level, by trial and steps: t3.1:1-10."""
     error_reflections: Annotated[dict[str, ErrorReflection], merge]
-    """Macro level, by the type's name."""
+    """Macro level, by error type."""
     merged: Annotated[dict[str, str], merge]
-    """The final reflections, by trial key."""
+    """Final reflections, by trial."""
     status: SynthesisStatus
 
 
@@ -117,27 +116,25 @@ class SynthesizerState(SynthesizerInput, SynthesizerOutput, total=False):
     """All channels of the synthesizer's graph. The input's are emptied once they have been taken in."""
 
     given: dict[str, Json]
-    """By task key: the record of the tasks file. Like `references`, for no prompt but the reflection's."""
+    """Records of the tasks file by task, only for the micro reflection's prompt."""
     references: dict[str, list[str]]
-    """By task key: what a right result is. None may stand in a reflection."""
+    """Right results by task. No reflection may contain one."""
     wave: list[Job]
-    """What is worked on next, side by side."""
+    """What to work on next, in parallel."""
     pool: list[str]
-    """Keys of the trials that the levels above were made from."""
+    """Trials that the upper levels use."""
 
 
 class SynthesizerContext(OfflineContext):
     """Choices of one synthesis."""
 
     trials: int = Field(
-        default=3, ge=1, le=20, description="Trials of a task at most; the first success ends them."
+        default=3, ge=1, le=20, description="Maximum trials per task; the first success ends them."
     )
     meso_reference: bool = Field(
-        default=False, description="Ablation: the error types and labels are made with the reference in view."
+        default=False, description="Ablation: show the reference while error types and labels are made."
     )
-    steps_per_call: int = Field(
-        default=10, ge=1, le=100, description="Steps of a trial that one call labels."
-    )
+    steps_per_call: int = Field(default=10, ge=1, le=100, description="Steps that one call labels.")
     max_cases: int = Field(
-        default=12, ge=2, le=50, description="Trajectories that an error type's reflection is written from."
+        default=12, ge=2, le=50, description="Maximum trajectories for an error type's reflection."
     )

@@ -30,21 +30,21 @@ class DebugOptions(ModelOptions):
     offers = "environment allow_writes tools"
 
     thread: str | None = argument(
-        help="A thread, as `threads` lists it, or a file or folder of recorded runs.",
+        help="A thread's id, or a file or folder of recorded runs.",
         metavar="THREAD|PATH",
         default=None,
     )
-    trajectory: Path | None = flag(help="A recorded trajectory instead.", metavar="FILE")
-    pick: str | None = flag(help="Id of the trajectory in the file.", metavar="ID")
+    trajectory: Path | None = flag(help="A recorded run (same as PATH).", metavar="FILE")
+    pick: str | None = flag(help="Id of the run in the file.", metavar="ID")
     listing: bool = flag("--list", help="List the recorded runs, without a model call.", default=False)
-    failed: bool = flag(help="Debug every recorded run that failed or was halted.", default=False)
-    limit: int | None = flag(help="Debug at most N of the recorded runs.", metavar="N", min=1)
+    failed: bool = flag(help="Debug each recorded run that failed or was halted.", default=False)
+    limit: int | None = flag(help="Maximum number of recorded runs to debug.", metavar="N", min=1)
     expect: str | None = flag(help="The correct answer.", metavar="TEXT")
-    rerun: RerunMethod | None = flag(help="Re-run from the critical step; agentdebug if no value follows.")
-    method: SearchMethod | None = flag(help="How the critical error is found (triage).")
+    rerun: RerunMethod | None = flag(help="Run again from the critical step (without a value: agentdebug).")
+    method: SearchMethod | None = flag(help="How to find the critical error (triage).")
     judge: JudgeName | None = flag(help="Who decides whether a run succeeded.")
     trials: int | None = flag(
-        help="Continuations per step of --method counterfactual (4).", metavar="N", min=1, max=50
+        help="Continuations per step with --method counterfactual (4).", metavar="N", min=1, max=50
     )
     max_reruns: int | None = flag(help="Maximum number of re-runs (5).", metavar="N", min=1, max=20)
 
@@ -59,7 +59,7 @@ def with_rerun_method(arguments: Sequence[str]) -> list[str]:
 
 
 def debug(options: DebugOptions) -> int:
-    """Find the step that made a run fail, and run on from it."""
+    """Find the step that made a run fail, and rerun from there."""
     from forethought.app.debug.session import DebugRequest, open_debugging
     from forethought.app.threads.thread import is_debugging
     from forethought.trajectories.read import SUFFIXES

@@ -23,25 +23,23 @@ class EvalOptions(CommandOptions):
     offers = "model base_url sets checkers"
 
     name: str = argument(
-        help="The benchmark, as `eval list` names it; MODULE:OBJECT; or a tasks file, as for `collect`.",
+        help="A benchmark from `eval list`, MODULE:OBJECT, or a tasks file as for `collect`.",
         metavar="NAME|TASKS",
     )
-    method: str = flag(
-        help="Methods, comma-separated; compared with the first.", metavar="M,...", default="ours"
-    )
-    out: Path | None = flag(help="Folder for the results; an existing one is continued.", metavar="DIR")
-    limit: int | None = flag(help="Number of samples, drawn with --seed; all by default.", metavar="N", min=1)
-    sample: str | None = flag(help="Only these samples, comma-separated.", metavar="ID,...")
+    method: str = flag(help="Methods, each compared with the first.", metavar="M,...", default="ours")
+    out: Path | None = flag(help="Output folder; continues an existing one.", metavar="DIR")
+    limit: int | None = flag(help="Number of samples, drawn with --seed (default: all).", metavar="N", min=1)
+    sample: str | None = flag(help="Only these samples.", metavar="ID,...")
     trials: int = flag(help="Runs per method and sample.", metavar="K", default=1, min=1, max=100)
     seed: int = flag(help="Random seed.", metavar="S", default=0)
-    parallel: int = flag(help="Parallel samples.", metavar="P", default=4, min=1, max=256)
+    parallel: int = flag(help="Maximum parallel samples.", metavar="P", default=4, min=1, max=256)
     steps: int | None = flag(
-        help="Maximum tool calls or actions per sample; 20, or the benchmark's own limit.",
+        help="Maximum tool calls or actions per sample (20, or the benchmark's limit).",
         metavar="N",
         min=1,
     )
     tokens: int | None = flag(
-        help="Maximum tokens per sample; 400,000, or the benchmark's own limit.", metavar="N", min=1_000
+        help="Maximum tokens per sample (400,000, or the benchmark's limit).", metavar="N", min=1_000
     )
     tries: int | None = flag(
         help="Maximum tries per sample of reflexion (3), samule (4) and agentdebug (6).",
@@ -53,24 +51,24 @@ class EvalOptions(CommandOptions):
         help="Maximum seconds per sample.", metavar="S", default=3_600, min=1, max=1_000_000
     )
     data: Path | None = flag(help="Folder of the benchmark's data.", metavar="DIR")
-    option: list[str] | None = flag(help="An option of the benchmark; may be repeated.", metavar="KEY=VALUE")
-    train: int = flag(help="Training samples for methods that learn first.", metavar="N", default=8, min=1)
+    option: list[str] | None = flag(help="A benchmark option (repeatable).", metavar="KEY=VALUE")
+    train: int = flag(help="Training samples for methods that learn.", metavar="N", default=8, min=1)
     train_option: list[str] | None = flag(
-        help="A benchmark option for the training samples; may be repeated.", metavar="KEY=VALUE"
+        help="A benchmark option for training samples (repeatable).", metavar="KEY=VALUE"
     )
-    judge_model: str | None = flag(help="Judge model; --model by default.", metavar="M")
-    user_model: str | None = flag(help="Model that plays users; --model by default.", metavar="M")
+    judge_model: str | None = flag(help="Judge model (default: --model).", metavar="M")
+    user_model: str | None = flag(help="Model that plays users (default: --model).", metavar="M")
     max_usd: float | None = flag(
-        help="Start no further sample once this many dollars are spent.", metavar="USD", min=0
+        help="Start no further sample after spending this many dollars.", metavar="USD", min=0
     )
     max_tokens_total: int | None = flag(
-        help="Start no further sample once this many tokens are used.", metavar="N", min=1
+        help="Start no further sample after using this many tokens.", metavar="N", min=1
     )
     fail_after: int = flag(
-        help="Stop after this many samples in a row that could not be run.", metavar="N", default=5, min=1
+        help="Stop after this many samples in a row could not run.", metavar="N", default=5, min=1
     )
-    scripted: bool = flag(help="State in the tables that the model is scripted.", default=False)
-    yes: bool = flag("--yes", "-y", help="Continue after the estimate without asking.", default=False)
+    scripted: bool = flag(help="Mark the model as scripted in the tables.", default=False)
+    yes: bool = flag("--yes", "-y", help="Accept the cost estimate without asking.", default=False)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -102,7 +100,7 @@ def need_evals() -> None:
 
 
 def run(options: EvalOptions) -> int:
-    """Run methods on a benchmark's samples, score them, and report confidence intervals."""
+    """Run methods on a benchmark, with confidence intervals."""
     need_evals()
     from forethought.app.eval.run import evaluate
 
@@ -112,9 +110,9 @@ def run(options: EvalOptions) -> int:
 class LogsOptions(CommandOptions):
     """The flags of a command on evaluations that are there."""
 
-    logs: list[Path] = argument("Folders that `eval run` wrote, or inspect logs in them.", "LOG...")
+    logs: list[Path] = argument("Folders from `eval run`, or inspect logs in them.", "LOG...")
     benchmark: str | None = flag(
-        help="The benchmark as `eval run` named it, whose own figures are wanted: it is imported.",
+        help="Import this benchmark and show its own figures.",
         metavar="NAME",
     )
 
@@ -122,24 +120,24 @@ class LogsOptions(CommandOptions):
 class ReportOptions(LogsOptions):
     """The flags of `eval report`."""
 
-    html: bool = flag(help="Draw the plots and write report.html too.", default=False)
+    html: bool = flag(help="Also write report.html with plots.", default=False)
 
 
 class CompareOptions(LogsOptions):
     """The flags of `eval compare`."""
 
-    html: Path | None = flag(help="Write a page of the comparison.", metavar="FILE")
+    html: Path | None = flag(help="Also write the comparison as a page.", metavar="FILE")
 
 
 def list_(options: CommandOptions) -> int:
-    """List benchmarks, whether their data is here or where to get it, and methods."""
+    """List benchmarks, where to get their data, and methods."""
     from forethought.app.eval import report as eval_report
 
     return eval_report.list_evaluations(options)
 
 
 def report(options: ReportOptions) -> int:
-    """Show an evaluation's tables and write them into its folder."""
+    """Show an evaluation's tables and save them in its folder."""
     need_evals()
     from forethought.app.eval import report as eval_report
 
@@ -147,7 +145,7 @@ def report(options: ReportOptions) -> int:
 
 
 def compare(options: CompareOptions) -> int:
-    """Compare methods, or several evaluations of one benchmark, sample by sample."""
+    """Compare methods or evaluations sample by sample."""
     need_evals()
     from forethought.app.eval import report as eval_report
 

@@ -39,27 +39,25 @@ class ShowOptions(CommandOptions):
 
     offers = "db"
 
-    thread: str = argument("The thread's id, as `threads` lists it.", "THREAD")
-    steps: bool = flag(help="Show whole observations, and the thread's checkpoints.", default=False)
-    cost: bool = flag(help="Show what each mechanism cost and changed instead.", default=False)
-    branches: bool = flag(help="List the thread's branches instead: forks and re-runs.", default=False)
+    thread: str = argument("The thread's id, from `forethought threads`.", "THREAD")
+    steps: bool = flag(help="Show whole observations, and the checkpoints.", default=False)
+    cost: bool = flag(help="Show what each mechanism cost and changed.", default=False)
+    branches: bool = flag(help="List the branches: forks and re-runs.", default=False)
     diff: str | None = flag(
-        help="Show how the thread's head differs from this branch (number or id).",
+        help="Show how the current branch differs from this one (number or id).",
         metavar="BRANCH",
     )
-    html: Path | None = flag(help="Write the run as one self-contained page instead.", metavar="FILE")
-    markdown: Path | None = flag(
-        help="Write the run as Markdown for an issue tracker instead; - is stdout.", metavar="FILE"
-    )
+    html: Path | None = flag(help="Write the run as one self-contained page.", metavar="FILE")
+    markdown: Path | None = flag(help="Write the run as Markdown; - is stdout.", metavar="FILE")
 
 
 def show(options: ShowOptions) -> int:
-    """Show what a thread did: plans, steps, answer and cost."""
+    """Show what a thread did: plans, steps, answer, cost."""
     named = (options.diff, options.html, options.markdown)
     wanted = options.steps + options.cost + options.branches + sum(one is not None for one in named)
     if wanted > 1:
         raise CliError(
-            "--steps, --cost, --branches, --diff, --html and --markdown go apart: give one of them"
+            "--steps, --cost, --branches, --diff, --html and --markdown exclude each other: give one of them"
         )
     for kind, path in (("html", options.html), ("md", options.markdown)):
         if path is not None:

@@ -37,13 +37,13 @@ class ThreadsOptions(CommandOptions):
     offers = "db"
 
     limit: int = flag(help="Maximum number of threads.", metavar="N", default=50, min=1)
-    every: bool = flag("--all", help="Include debugging threads (`forethought debug`).", default=False)
-    prune: bool = flag(help="Delete old threads for good, and files unused for as long.", default=False)
+    every: bool = flag("--all", help="Include debugging threads.", default=False)
+    prune: bool = flag(help="Delete old threads, and the files that no thread has used since.", default=False)
     older_than: str = flag(
-        help="With --prune: only threads unchanged for this long (m, h, d, w).", metavar="30d", default="30d"
+        help="With --prune: age of the last change (m, h, d, w).", metavar="30d", default="30d"
     )
     status: str = flag(
-        help="With --prune: only threads with these statuses; finished ones by default.",
+        help="With --prune: only these statuses.",
         metavar="S,...",
         default=_FINISHED,
     )
@@ -51,7 +51,7 @@ class ThreadsOptions(CommandOptions):
 
 
 def threads(options: ThreadsOptions) -> int:
-    """List the threads, newest first; or delete old ones."""
+    """List threads, newest first, or delete old ones."""
     settings = settings_from(options)
     if options.prune:
         return _prune(options, settings)

@@ -22,7 +22,7 @@ class ViewOptions(ModelOptions):
 
 
 def view(options: ViewOptions) -> int:
-    """Look at runs in the browser, and act on them: plans, reviews, steps, costs."""
+    """Look at runs in the browser, and act on them."""
     import uvicorn
 
     from forethought.app.viewer.local import LocalRuns

@@ -58,7 +58,7 @@ def test_a_conversation_keeps_its_thread_its_files_and_its_model(
     assert "#5 multiply" in said.out, "the steps behind the answer"
     assert "skipped" not in said.out, "no answer rests on what was left out"
     assert "this session:" in said.out
-    assert "/undo    Take the last turn back" in said.out
+    assert "/undo    Take back the last turn" in said.out
     assert said.err.endswith("go on with: forethought chat --thread t1\n")
     models = [seen.body["model"] for seen in server.requests]
     assert {models[0], models[-1]} == {"scripted", "other"}

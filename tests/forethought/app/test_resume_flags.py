@@ -69,8 +69,8 @@ def test_a_module_that_a_database_names_is_not_imported(
         refused = cli(*command)
         assert refused.code == 2, command
         assert refused.err == (
-            "forethought: thread t1 was run with --tools evil_of_this_test, which is code: give --tools "
-            "evil_of_this_test again\n"
+            "forethought: thread t1 was run with --tools evil_of_this_test, which is code: repeat --tools "
+            "evil_of_this_test\n"
         )
     for command in (("show", "t1"), ("show", "t1", "--steps"), ("threads",), ("show", "t1", "--branches")):
         assert cli(*command).code == 0
@@ -101,7 +101,7 @@ def test_nothing_is_sent_to_an_address_that_a_database_names(
             refused = cli(*command)
             assert refused.code == 2, command
             assert f"thread t1 was run with --base-url {foreign.url}" in refused.err
-            assert "give --base-url again, this one or another" in refused.err
+            assert "repeat --base-url, or name another address" in refused.err
     assert foreign.requests == []
     done = cli("resume", "t1", "--reply", "red", "--base-url", server.url)
     assert done.code == 0, done.err

@@ -113,7 +113,7 @@ def test_unusable_tokens_are_refused_without_being_repeated(text: str) -> None:
         (f"alice={ALICE}, Local={BOB}", "names a user local"),
         (f"system={ALICE}", "names a user local, system"),
         (f"{label_of('a.b')}={ALICE}", "user-HASH"),
-        (f"alice={ALICE},Alice={BOB}", "upper and lower case alone"),
+        (f"alice={ALICE},Alice={BOB}", "differ only in case"),
     ],
 )
 def test_a_name_that_means_something_is_refused_in_one_line(

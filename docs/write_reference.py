@@ -245,21 +245,25 @@ def records(*modules: ModuleType) -> str:
 
 
 def state_page() -> str:
-    """The channels of the graphs and the records in them."""
+    """The channels that clients see of each graph, and the records in the agent's."""
     parts = []
-    for title, module, others in (
-        ("Agent", agent, (draft, look, skips)),
-        ("Debugger", debugger, ()),
-        ("Distiller", distiller, ()),
-        ("Synthesizer", synthesizer, ()),
+    for title, module in (
+        ("Agent", agent),
+        ("Debugger", debugger),
+        ("Distiller", distiller),
+        ("Synthesizer", synthesizer),
     ):
         parts += [f"## {title}", "Input:", channels(module, f"{title}Input")]
         parts += ["Output:", channels(module, f"{title}Output")]
-        inside = ", ".join(f"`{name}`" for name, _, _ in attributes(classes(module)[f"{title}State"]))
-        parts += [f"Inside: {inside}.", "Records:", records(module, *others)]
+    inside = ", ".join(f"`{name}`" for name, _, _ in attributes(classes(agent)["AgentState"]))
+    parts += [
+        "## The agent's records",
+        f"Channels without output: {inside}.",
+        records(agent, draft, look, skips),
+    ]
     opening = (
-        "Each graph's channels, in plain JSON, with the records that they hold. "
-        "[forethought/state](../../forethought/state) describes every field."
+        "Each graph's channels, in plain JSON. [forethought/state](../../forethought/state) describes every "
+        "field of the records."
     )
     return page("State", opening, parts)
 

@@ -36,8 +36,7 @@ class LocalRuns(LocalThreads):
     """See Runs. `saver` is open as long as the viewer runs; `shutdown` stops all runs."""
 
     def __init__(self, saver: ThreadSaver, options: ModelOptions, shutdown: Shutdown) -> None:
-        self._settings = settings_from(options)
-        super().__init__(saver, self._settings)
+        super().__init__(saver, settings_from(options))
         self._options, self._shutdown = options, shutdown
         self._running: dict[str, asyncio.Task[None]] = {}
 

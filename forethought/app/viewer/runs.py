@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
+    from forethought.lessons.record import Lesson
+
 Json = dict[str, Any]
 
 
@@ -49,6 +51,9 @@ class Threads(Protocol):
 
     async def mark(self, thread_id: str) -> str:
         """A text that differs whenever the thread has changed; cheap. Raises UnknownThread."""
+
+    async def lessons(self) -> Mapping[str, Sequence[Lesson]]:
+        """The user's lessons by collection (`lesson_namespace` of the runs)."""
         ...
 
 

@@ -51,6 +51,7 @@ class Threads(Protocol):
 
     async def mark(self, thread_id: str) -> str:
         """A text that differs whenever the thread has changed; cheap. Raises UnknownThread."""
+        ...
 
     async def lessons(self) -> Mapping[str, Sequence[Lesson]]:
         """The user's lessons by collection (`lesson_namespace` of the runs)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from forethought.app.command_flags import ModelOptions, argument, flag
 from forethought.app.errors import ANSWERED, echo
@@ -19,12 +20,16 @@ class ViewOptions(ModelOptions):
 
     thread: str | None = argument("Open this thread; by default, the list of threads.", "THREAD", None)
     port: int = flag(help="Port of the viewer.", metavar="N", default=8123, min=1)
+    evaluations: list[Path] | None = flag(
+        help="Show this evaluation too, a folder of `eval run`; may be repeated.", metavar="FOLDER"
+    )
 
 
 def view(options: ViewOptions) -> int:
     """Look at runs in the browser, and act on them."""
     import uvicorn
 
+    from forethought.app.viewer.evaluations import named_folders
     from forethought.app.viewer.local import LocalRuns
     from forethought.app.viewer.site import ROOT, make_site
 
@@ -37,6 +42,7 @@ def view(options: ViewOptions) -> int:
             yield
 
     site = make_site(None, lifespan=lifespan)
+    site.state.evaluations = named_folders(options.evaluations or [])
     place = f"threads/{options.thread}" if options.thread else ""
     echo(f"http://127.0.0.1:{options.port}{ROOT}/{place} (Ctrl-C ends it)")
     uvicorn.run(site, host="127.0.0.1", port=options.port, log_level="warning")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 
 from forethought.app.command_flags import ModelOptions, argument, flag
 from forethought.app.errors import ANSWERED
@@ -25,6 +26,9 @@ class ViewOptions(ModelOptions):
         help="Port to listen on; by default 8123, or a free one.", metavar="N", min=1, max=65535
     )
     no_browser: bool = flag(help="Do not open the browser.", default=False)
+    evaluations: list[Path] | None = flag(
+        help="Show this evaluation too, a folder of `eval run`; may be repeated.", metavar="FOLDER"
+    )
 
 
 def view(options: ViewOptions) -> int:

@@ -20,6 +20,7 @@ from forethought.app.errors import CliError
 from forethought.app.options import settings_from
 from forethought.app.text import one_line
 from forethought.app.threads.thread import unknown_thread
+from forethought.app.viewer.evaluations import named_folders
 from forethought.app.viewer.local import LocalRuns
 from forethought.app.viewer.site import ROOT, make_site
 from forethought.settings import Settings
@@ -49,7 +50,7 @@ class _Server(uvicorn.Server):
 
 async def serve(options: ViewOptions, shutdown: Shutdown) -> None:
     """Serve until a signal ends it, and the runs with it. Raises CliError, StorageError."""
-    settings = settings_from(options)
+    settings, evaluations = settings_from(options), named_folders(options.evaluations or [])
     async with open_threads(address_of(settings), settings.key) as saver:
         if options.thread and not await saver.head(options.thread):
             raise unknown_thread(options.thread)
@@ -61,6 +62,7 @@ async def serve(options: ViewOptions, shutdown: Shutdown) -> None:
             if not options.no_browser and _has_browser():
                 await asyncio.to_thread(webbrowser.open, address)
             site = make_site(lambda request: runs, settings)
+            site.state.evaluations = evaluations
             config = uvicorn.Config(site, log_level="error", timeout_graceful_shutdown=_STREAMS_S, ws="none")
             await _Server(config, shutdown).serve([listener])
         await runs.close()

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 from starlette.applications import Starlette
+from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -143,7 +144,9 @@ class _Headers:
         await self.app(scope, receive, send_with)
 
 
-def make_pages(runs_for: Callable[[Request], Runs], settings: Settings) -> ASGIApp:
+def make_pages(
+    runs_for: Callable[[Request], Runs], settings: Settings, state: State | None = None
+) -> ASGIApp:
     """The pages, to be mounted at `ROOT`, behind the rules of access.
 
     They are an application of their own, so that nothing of it (headers, error pages) reaches what it is
@@ -156,10 +159,15 @@ def make_pages(runs_for: Callable[[Request], Runs], settings: Settings) -> ASGIA
         routes=[*pages.ROUTES, *actions.ROUTES, *live.ROUTES, static],
         exception_handlers={UnknownThread: _unknown, HTTPException: _unknown, Refused: _refused},
     )
+    app.state = state or State()
     app.state.runs_for = runs_for
     return _Headers(Access(app, settings, ROOT, _sign_in))
 
 
 def make_site(runs_for: Callable[[Request], Runs], settings: Settings, **options: Any) -> Starlette:
-    """The application of `forethought view`. `options` are Starlette's."""
-    return Starlette(routes=[Route("/", _home), Mount(ROOT, app=make_pages(runs_for, settings))], **options)
+    """The application of `forethought view`, whose pages share its state. `options` are Starlette's."""
+    state = State()
+    pages = make_pages(runs_for, settings, state)
+    site = Starlette(routes=[Route("/", _home), Mount(ROOT, app=pages)], **options)
+    site.state = state
+    return site

@@ -159,7 +159,7 @@ def make_pages(
         routes=[*pages.ROUTES, *actions.ROUTES, *live.ROUTES, static],
         exception_handlers={UnknownThread: _unknown, HTTPException: _unknown, Refused: _refused},
     )
-    app.state = state or State()
+    app.state = State() if state is None else state
     app.state.runs_for = runs_for
     return _Headers(Access(app, settings, ROOT, _sign_in))
 

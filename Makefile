@@ -6,7 +6,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-kills test-train test-scale test-alfworld bench check format dev
+.PHONY: help demo test test-kills test-train test-scale test-alfworld bench check format dev vendor
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -25,6 +25,7 @@ help:
 	@echo 'make bench   compare cost and speed with smolagents and create_agent, with a scripted model (QUICK=1: three minutes)'
 	@echo 'make check   ruff (lint and format) and mypy'
 	@echo 'make format  let ruff format the code'
+	@echo 'make vendor  download the scripts of the run viewer again (needs npm)'
 	@echo 'make dev     start the LangGraph server with Studio (reads .env; see .env.example)'
 
 demo: $(VENV)/.run
@@ -117,3 +118,22 @@ $(VENV)/.alfworld: pyproject.toml $(VENV)/.made
 $(VENV)/.bench: pyproject.toml benchmarks/peers/requirements.txt $(VENV)/.made
 	$(call install,-e . -r benchmarks/peers/requirements.txt)
 	@touch $@
+
+# $(call vendor,NAME,PACKAGE@VERSION,SHA-512 of the archive,FILE,FOLDER)
+define vendor
+	@tgz=$$(npm pack --silent --pack-destination $(5) $(2)) && \
+	sum=$$(openssl dgst -sha512 -binary "$(5)/$$tgz" | openssl base64 -A) && \
+	if [ "$$sum" != '$(3)' ]; then echo "$(2): the archive is another one: SHA-512 $$sum" >&2; exit 1; fi && \
+	tar -xzf "$(5)/$$tgz" -C $(5) && \
+	grep -v '^//# sourceMappingURL=' $(5)/package/$(4) > $(VENDORED)/$(1).min.js && \
+	cp $(5)/package/LICENSE $(VENDORED)/$(1).LICENSE && rm -r $(5)/package && echo "$(2)"
+endef
+
+VENDORED := forethought/app/viewer/static/vendor
+
+vendor:
+	@rm -rf build/vendor && mkdir -p build/vendor
+	$(call vendor,dagre,@dagrejs/dagre@3.1.3,X4aUTwOReZvthaZWOVHqlJ52/ZdhZFEM4+Lh/uR4XooUSLE6p71bcy7MPGzYnNUcNh+nj+i/qJQpCMIdQnSmrg==,dist/dagre.min.js,build/vendor)
+	$(call vendor,idiomorph,idiomorph@0.8.0,R47JBL+6jHDQvcnbppIUtXXcxi5h6+wuCEEZXnRhUltsgzPFKzThL5PuHppP9ypJuy+7WawcY1TsSBD/iQbMhw==,dist/idiomorph.min.js,build/vendor)
+	@cd $(VENDORED) && sha256sum *.js *.LICENSE > sums.txt
+	@rm -r build/vendor

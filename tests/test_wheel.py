@@ -118,12 +118,14 @@ def names(wheel: Path) -> set[str]:
 
 
 def test_it_holds_all_code_and_all_data(wheel: Path) -> None:
-    kinds = ("*.py", "*.md", "*.yaml", "py.typed")
+    kinds = ("*.py", "*.md", "*.yaml", "py.typed", "*.j2", "*.js", "*.css", "*.svg", "*.LICENSE")
     files = {path for kind in kinds for path in of_packages(kind)}
     top = ("graph", "nodes", "prompts", "tools")
     wanted = {str("forethought" / path if path.parts[0] in top else path) for path in files}
     assert wanted - names(wheel) == set()
     assert {"forethought/prompts/planner.md", "forethought/knowledge/planning_errors.yaml"} <= wanted
+    viewer = "forethought/app/viewer"
+    assert {f"{viewer}/templates/page.html.j2", f"{viewer}/static/vendor/dagre.LICENSE"} <= wanted
 
 
 def test_it_holds_the_demo_and_installs_one_package(wheel: Path) -> None:

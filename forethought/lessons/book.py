@@ -24,6 +24,14 @@ def namespace_of(user: str, collection: str) -> tuple[str, ...]:
     return (_ROOT, label_of(user), collection)
 
 
+async def lessons_of(store: BaseStore, user: str) -> dict[str, list[Lesson]]:
+    """A user's lessons by collection, at most 500 in all."""
+    found: dict[str, list[Lesson]] = {}
+    for item in await store.asearch((_ROOT, label_of(user)), limit=MOST):
+        found.setdefault(item.namespace[-1], []).append(Lesson.model_validate(item.value))
+    return dict(sorted(found.items()))
+
+
 @dataclass(frozen=True)
 class LessonBook:
     """The lessons under `namespace`. Two tasks that end at once may lose one count of each other's."""

@@ -68,7 +68,7 @@ def report(logs: Sequence[Path], html: bool, as_json: bool, benchmark: str | Non
     records: list[Json] = []
     with _as_cli_errors():
         for evaluation in read_evaluations(logs):
-            figures = write_tables(evaluation, _summary_for(evaluation, benchmark))
+            figures = write_tables(evaluation, summary_for(evaluation, benchmark))
             page = write_page(evaluation, figures) if html else None
             records.append(_record(evaluation, figures) | ({"page": str(page)} if page else {}))
             if not as_json:
@@ -90,7 +90,7 @@ def compare(logs: Sequence[Path], html: Path | None, as_json: bool, benchmark: s
 
     with _as_cli_errors():
         evaluation, differences = merged(read_evaluations(logs))
-        figures = figures_of(evaluation, _summary_for(evaluation, benchmark))
+        figures = figures_of(evaluation, summary_for(evaluation, benchmark))
         if html:
             write_page(evaluation, figures, html)
     if as_json:
@@ -111,7 +111,7 @@ def show(run: Run, figures: Any) -> None:
     make_console().print(Markdown(clean(markdown(run, figures))))
 
 
-def _summary_for(evaluation: Evaluation, named: str | None) -> Any:
+def summary_for(evaluation: Evaluation, named: str | None) -> Any:
     """The benchmark's own figures; None for one that is not ours and that nobody has `named` now.
 
     The evaluation's name for it is read from its folder, so that it never names what is imported. Raises

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from forethought.app.threads.entries import LONGEST, list_threads
 from forethought.app.threads.thread import is_debugging
 from forethought.app.viewer.runs import Json, UnknownThread
 from forethought.settings import Settings
+from forethought.storage import LESSONS, address_of, open_lessons
+from forethought.users import LOCAL_USER
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langgraph.types import StateSnapshot
 
+    from forethought.lessons.record import Lesson
     from forethought.storage.saver import ThreadSaver
 
 
@@ -24,7 +27,7 @@ class LocalThreads:
         from forethought.graph.agent import build_agent
         from forethought.graph.debugger import build_debugger
 
-        self._saver = saver
+        self._saver, self._settings = saver, settings
         self._graph = build_agent(settings=settings.model_copy(update={"tools": None}), checkpointer=saver)
         self._debugger = build_debugger(settings, saver)
 
@@ -64,3 +67,13 @@ class LocalThreads:
     async def is_running(self, thread_id: str) -> bool:
         """See Threads."""
         return bool(await self._saver.locked_threads([thread_id]))
+
+    async def lessons(self) -> Mapping[str, Sequence[Lesson]]:
+        """See Threads. There are none before a run has kept one."""
+        from forethought.lessons.book import lessons_of
+
+        address = address_of(self._settings)
+        if not address.beside(LESSONS).exists:
+            return {}
+        async with open_lessons(address, create=False) as store:
+            return await lessons_of(store, LOCAL_USER)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
+    from forethought.lessons.record import Lesson
+
 Json = dict[str, Any]
 
 
@@ -45,6 +47,10 @@ class Threads(Protocol):
 
     async def is_running(self, thread_id: str) -> bool:
         """Whether some process carries the thread out at this moment."""
+        ...
+
+    async def lessons(self) -> Mapping[str, Sequence[Lesson]]:
+        """The user's lessons by collection (`lesson_namespace` of the runs)."""
         ...
 
 

@@ -27,6 +27,9 @@ from forethought.evals.types import Benchmark, Sample, Score
 from forethought.json_files import write_text
 
 LONGEST_ANSWER = 4_000
+TEMPLATES = Path(__file__).parent
+FILTERS = {"interval": interval, "percent": percent}
+"""What report.html.j2 needs."""
 
 
 def write_tables(evaluation: Evaluation, summary: Summary | None = None) -> Figures:
@@ -50,25 +53,31 @@ def write_page(evaluation: Evaluation, figures: Figures, path: Path | None = Non
 def page(evaluation: Evaluation, figures: Figures, plots: Mapping[str, Path]) -> str:
     """The figures as one HTML page that loads nothing from anywhere; answers and explanations are shown as
     text, whatever they hold. Reads the plots."""
-    folder = Path(__file__).parent
-    environment = Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"interval": interval, "percent": percent}
-    return environment.get_template("page.html.j2").render(
-        run=evaluation.run,
-        notes=notes(evaluation.run, figures),
-        head=HEAD,
-        rows=[cells(row) for row in figures.rows],
-        figures=figures,
-        metrics=list(dict.fromkeys(n for row in figures.rows for n in (*row.metrics, *row.summary))),
-        groups=sorted({name for row in figures.rows for name in row.groups}),
-        mechanisms=mechanism_tables(figures),
-        mechanisms_head=mechanisms.HEAD,
-        paired=[paired_text(one) for one in figures.paired],
-        plots=[(caption, _inline(path)) for caption, path in plots.items()],
-        methods=evaluation.methods,
-        samples=_samples(evaluation),
-        longest=LONGEST_ANSWER,
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    environment.filters |= FILTERS
+    drawings = [(caption, _inline(path)) for caption, path in plots.items()]
+    return environment.get_template("report.html.j2").render(
+        layout="document.html.j2", plots=drawings, **page_values(evaluation, figures)
     )
+
+
+def page_values(evaluation: Evaluation, figures: Figures) -> dict[str, Any]:
+    """The values of report.html.j2, but for its `layout` and its `plots` (a caption and a drawing each)."""
+    return {
+        "run": evaluation.run,
+        "notes": notes(evaluation.run, figures),
+        "head": HEAD,
+        "rows": [cells(row) for row in figures.rows],
+        "figures": figures,
+        "metrics": list(dict.fromkeys(n for row in figures.rows for n in (*row.metrics, *row.summary))),
+        "groups": sorted({name for row in figures.rows for name in row.groups}),
+        "mechanisms": mechanism_tables(figures),
+        "mechanisms_head": mechanisms.HEAD,
+        "paired": [paired_text(one) for one in figures.paired],
+        "methods": evaluation.methods,
+        "samples": _samples(evaluation),
+        "longest": LONGEST_ANSWER,
+    }
 
 
 def _inline(path: Path) -> Markup:

@@ -94,10 +94,9 @@ def _listen(host: str, port: int | None) -> socket.socket:
         except OSError:
             return socket.create_server((host, 0), family=family)
     except OSError as error:
+        reason = (error.strerror or "").partition(" (while")[0]
         place = one_line(f"{host}:{port or PORT}")
-        raise CliError(
-            f"cannot listen on {place} ({error.strerror}): choose another --host or --port"
-        ) from error
+        raise CliError(f"{place}: {reason}; choose another --host or --port") from error
 
 
 def _address(host: str, port: int, thread: str | None, token: str) -> str:

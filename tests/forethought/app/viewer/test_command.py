@@ -22,8 +22,7 @@ def test_a_port_that_is_taken_is_one_line(cli: Cli) -> None:
         done = cli("view", "--no-browser", "--port", str(other.getsockname()[1]))
     assert done.code == 2
     assert done.err.startswith("forethought: 127.0.0.1:")
-    assert done.err.endswith(": Address already in use; choose another --host or --port
-")
+    assert done.err.endswith(": Address already in use; choose another --host or --port\n")
 
 
 def test_the_usual_port_gives_way_to_a_free_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,11 +36,11 @@ from forethought.state.distiller import DistillerContext
 from forethought.state.synthesizer import SynthesizerContext
 
 ROOT = Path(__file__).parents[1]
-MOST_WORDS = 18_600
+MOST_WORDS = 19_400
 """Of all documents together."""
 MOST_LINES = 150
 """Of README.md."""
-PENDING = {"docs/how-to/viewer.md", "docs/troubleshooting.md"}
+PENDING = {"docs/how-to/viewer.md"}
 """Pages that links may name although nobody has written them yet."""
 OTHER_PROGRAMS = {
     ".", "aegra", "cat", "cd", "cp", "curl", "docker", "echo", "export", "git", "inspect", "jq", "kubectl",

@@ -106,7 +106,10 @@ class ThreadSaver(BaseCheckpointSaver[str]):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """See BaseCheckpointSaver. Raises StorageError for a checkpoint that cannot be read."""
         try:
-            return await super().aget_tuple(config)
+            found = await super().aget_tuple(config)
+            if found:
+                found.checkpoint["channel_values"]  # damaged bytes can be read as a number
+            return found
         except (StorageError, KeyError, TypeError, ValueError, AttributeError, NotImplementedError) as error:
             thread_id = config["configurable"].get("thread_id", "")
             why = str(error) if isinstance(error, StorageError) else "it is damaged"

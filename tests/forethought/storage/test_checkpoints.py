@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from forethought.storage import Address, StorageError, open_threads
+from forethought.settings import Settings
+from forethought.storage import Address, StorageError, address_of, open_threads
 from tests.forethought.storage.conftest import KEY, echo_graph, run
 
 SECRET = "the Ruritanian succession"
@@ -84,4 +86,12 @@ async def test_a_checkpoint_that_cannot_be_read_is_told_with_its_thread(
         for table, column in saver.contents:
             await saver.rows(f"UPDATE {table} SET {column} = ?", (b"\xc1 not msgpack",))
         with pytest.raises(StorageError, match="thread a: its checkpoint cannot be read: "):
+            await saver.aget_tuple(HEAD)
+
+
+async def test_a_checkpoint_that_became_a_number_is_damaged(tmp_path: Path) -> None:
+    async with open_threads(address_of(Settings(db=str(tmp_path / "t.sqlite")))) as saver:
+        await run(saver, "a")
+        await saver.rows("UPDATE checkpoints SET checkpoint = ?", (b"\x05 and more",))
+        with pytest.raises(StorageError, match="thread a: its checkpoint cannot be read: it is damaged"):
             await saver.aget_tuple(HEAD)

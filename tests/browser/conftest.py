@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright
 
+from tests.browser.evaluation import prepare_evaluation
 from tests.browser.threads import prepare_threads
 from tests.browser.viewer import Viewer
 from tests.browser.watch import Watch
@@ -40,7 +41,7 @@ def started_models() -> Iterator[ModelServer]:
 def viewer(started_models: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Viewer]:
     """`forethought view`, over the threads of tests/browser/threads.py."""
     folder = tmp_path_factory.mktemp("viewer")
-    started = Viewer(folder, started_models.url)
+    started = Viewer(folder, started_models.url, "--evaluations", str(prepare_evaluation(folder / "shop")))
     try:
         started.threads = prepare_threads(folder, started_models)
         started.wait_until_ready()

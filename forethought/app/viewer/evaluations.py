@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader
 from markupsafe import Markup
@@ -23,7 +23,7 @@ from forethought.app.errors import CliError
 from forethought.app.viewer.local_threads import LocalThreads
 from forethought.app.viewer.run_data import run_data
 from forethought.app.viewer.runs import Json, UnknownThread
-from forethought.app.viewer.site import environment, page
+from forethought.app.viewer.site import ROOT, environment, page
 from forethought.evals.results import RESULTS_FILE, RUN_FILE, Result, ResultsError, read_evaluation
 from forethought.json_files import FileError, read_object
 from forethought.knowledge.yaml_files import load_file
@@ -77,8 +77,25 @@ async def evaluation(request: Request) -> Response:
         return page("error.html.j2", 500, title="The report cannot be made", text=install)
     except (ResultsError, FileError) as error:
         return page("error.html.j2", 500, title="The report cannot be made", text=str(error))
+    # A drawing in the page itself would need styles that the policy forbids.
+    place = f"{ROOT}/evaluations/{quote(name)}/plots"
+    plots = [
+        (caption, Markup('<img alt="" src="{}">').format(f"{place}/{at}.svg"))
+        for at, caption in enumerate(values["drawings"])
+    ]
     template = _templates().get_template("evaluation.html.j2")
-    return HTMLResponse(template.render(layout="page.html.j2", name=name, **values))
+    return HTMLResponse(template.render(layout="page.html.j2", name=name, **{**values, "plots": plots}))
+
+
+async def plot(request: Request) -> Response:
+    """A plot of the report, by its number."""
+    _, folder = _named(request)
+    values = await asyncio.to_thread(load_file, folder / RESULTS_FILE, _report)
+    drawings = list(values["drawings"].values())
+    number = request.path_params["number"]
+    if number >= len(drawings):
+        raise HTTPException(404, "there is no such plot")
+    return Response(drawings[number], media_type="image/svg+xml")
 
 
 async def trial(request: Request) -> Response:
@@ -157,14 +174,8 @@ def _report(path: Path) -> Json:
             drawn = draw_all(found, figures, Path(folder))
         except PlotError:  # without matplotlib
             drawn = {}
-        plots = [(caption, _image(drawing)) for caption, drawing in drawn.items()]
-    return {**page_values(found, figures), "plots": plots}
-
-
-def _image(drawing: Path) -> Markup:
-    """An SVG file as an image: a drawing in the page itself would need styles that the policy forbids."""
-    data = base64.b64encode(drawing.read_bytes()).decode()
-    return Markup(f'<img alt="" src="data:image/svg+xml;base64,{data}">')
+        drawings = {caption: drawing.read_bytes() for caption, drawing in drawn.items()}
+    return {**page_values(found, figures), "drawings": drawings}
 
 
 @lru_cache(maxsize=1)
@@ -201,6 +212,7 @@ async def _is_our_own(saver: ThreadSaver, thread_id: str) -> bool:
 ROUTES = [
     Route("/evaluations", evaluations, name="evaluations"),
     Route("/evaluations/{name}", evaluation, name="evaluation"),
+    Route("/evaluations/{name}/plots/{number:int}.svg", plot, name="plot"),
     Route("/evaluations/{name}/trial", trial, name="trial"),
     Route("/evaluations/{name}/threads/{thread}", thread, name="trial_thread"),
 ]

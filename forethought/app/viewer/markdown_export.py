@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from forethought.app import view
-from forethought.app.text import clean, one_line
+from forethought.app.text import clean, one_line, to_json
 from forethought.text import cut, how_many
 
 Json = Mapping[str, Any]
@@ -19,6 +20,7 @@ LONGEST = 65_000
 """Characters of a report; GitHub takes 65,536."""
 _SIZES = ((6_000, 1_000), (2_000, 200), (600, 100), (600, 30), (200, 20))
 """What is tried until a report fits: characters of a text, and records of a kind."""
+_CUT = "The rest is left out."
 
 
 def markdown_of_run(data: Json, release: str) -> str:
@@ -53,8 +55,18 @@ def _ticks(text: str) -> int:
 
 
 def _fitting(report: Callable[[int, int], Iterator[str]]) -> str:
-    texts = ("\n\n".join(report(*size)) + "\n" for size in _SIZES)
-    return next((text for text in texts if len(text) <= LONGEST), "")
+    """The fullest report that fits; if none does, as many parts of the shortest one as fit."""
+    parts: list[str] = []
+    for size in _SIZES:
+        parts, room = [], LONGEST - len(_CUT) - 2
+        for part in report(*size):
+            room -= len(part) + 2
+            if room < 0:
+                break
+            parts.append(part)
+        else:
+            return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, _CUT]) + "\n"
 
 
 def _run(data: Json, release: str, longest: int, most: int) -> Iterator[str]:
@@ -78,10 +90,12 @@ def _run(data: Json, release: str, longest: int, most: int) -> Iterator[str]:
     ):
         if text:
             yield f"## {heading}\n\n{fence(text, longest)}"
+    for question in (result.get("interrupts") or [])[:10]:
+        yield f"## Waits for a person\n\n{fence(to_json(question), longest)}"
     yield from _plan(result, most)
     if result["steps"]:
         yield "## Steps"
-        yield from _some([_step(step, longest) for step in result["steps"]], most)
+        yield from _some([partial(_step, step, longest) for step in result["steps"]], most)
     yield from _section(
         "Sources", [f"step {one['n']}: {code(one['origin'])}" for one in result["sources"]], most
     )
@@ -140,13 +154,13 @@ def _debugging(data: Json, release: str, longest: int, most: int) -> Iterator[st
 def _section(heading: str, lines: Sequence[str], most: int) -> Iterator[str]:
     if lines:
         yield f"## {heading}"
-        yield "\n".join(f"- {line}" for line in _some(lines, most))
+        yield "\n".join(f"- {line}" for line in _some([partial(str, line) for line in lines], most))
 
 
-def _some(items: Sequence[str], most: int) -> Iterator[str]:
-    """The first and the last of the items, and how many are left out between them."""
+def _some(items: Sequence[Callable[[], str]], most: int) -> Iterator[str]:
+    """What the first and the last of the items say, and how many are left out between them."""
     left = len(items) - most
-    yield from items if left <= 0 else items[: most // 2]
+    yield from (item() for item in (items if left <= 0 else items[: most // 2]))
     if left > 0:
         yield f"{how_many(left, 'record')} left out"
-        yield from items[-(most - most // 2) :]
+        yield from (item() for item in items[-(most - most // 2) :])

@@ -54,12 +54,16 @@ def test_without_a_folder_the_page_says_how_to_name_one(page: Page) -> None:
 
 @pytest.mark.usefixtures("shop")
 def test_the_report_is_that_of_eval_report_and_leads_to_each_trial(
-    page: Page, monkeypatch: pytest.MonkeyPatch, folder: Path
+    page: Page, viewer: TestClient, monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     assert [one.text for one in page("/evaluations").select("main h2 a")] == ["shop"]
     shown = page("/evaluations/shop")
     assert [row.td.text for row in shown.select("table")[0].select("tr")[1:]] == ["ours", "react"]
-    assert shown.select("figure img[src^='data:image/svg+xml;base64,']")
+    for at, image in enumerate(shown.select("figure img")):
+        drawing = viewer.get(str(image["src"]))
+        assert (image["src"], drawing.status_code) == (f"/view/evaluations/shop/plots/{at}.svg", 200)
+        assert "<svg" in drawing.text
+    page(f"/evaluations/shop/plots/{at + 1}.svg", 404)
     assert not shown.select("main script, main style, main svg, [style]")
     assert HOSTILE in shown.text
     links = [str(one["href"]) for one in shown.select(".try a")]

@@ -124,6 +124,12 @@ def test_a_long_run_still_fits_an_issue() -> None:
     assert 10_000 < len(text) <= LONGEST
     assert "970 records left out" in text or "980 records left out" in text
     assert "### Step 1000" in text
+    errors = [{"error_type": "e" * 300, "evidence": "`" * 140} for _ in range(40)]
+    result["plan_reviews"] = [{"plan_version": n, "errors": errors} for n in range(40)]
+    cut = markdown_of_run(data, "forethought")
+    assert 10_000 < len(cut) <= LONGEST
+    assert cut.endswith("\n\nThe rest is left out.\n")
+    assert "`" not in outside_code(cut)
 
 
 def test_secrets_are_redacted_once_more(cli: Cli, scripted: Callable[..., Any], tmp_path: Path) -> None:

@@ -57,9 +57,8 @@ def run_options(metadata: Mapping[str, Any] | None) -> RunOptions:
     return options
 
 
-async def restart_failed_task(graph: AgentGraph, config: RunnableConfig, values: Mapping[str, Any]) -> None:
-    """Have a task with the state `values`, whose status is failed, go on when its thread is run next: where
-    the next step is decided, or at the planner without a plan. A wait that it had no time for is over by now.
+def restart_node(values: Mapping[str, Any]) -> str:
+    """The node as which `{"status": "running"}` is written to a failed task, so that it goes on.
 
     Raises ValueError for a refused task some of whose files are lost: it has to be given again with them.
     """
@@ -68,7 +67,16 @@ async def restart_failed_task(graph: AgentGraph, config: RunnableConfig, values:
         raise ValueError(f"the task was refused, so give it again with its files: {progress['refused']}")
     planned = bool((values.get("plan") or {}).get("subtasks"))
     # The edge behind answer_agent leads to the planner while the task runs: as the next round begins.
-    node = "replan_trigger" if planned else "answer_agent"
+    return "replan_trigger" if planned else "answer_agent"
+
+
+async def restart_failed_task(graph: AgentGraph, config: RunnableConfig, values: Mapping[str, Any]) -> None:
+    """Have a task with the state `values`, whose status is failed, go on when its thread is run next: where
+    the next step is decided, or at the planner without a plan. A wait that it had no time for is over by now.
+
+    Raises ValueError as `restart_node`.
+    """
+    node = restart_node(values)
     usage = {
         role: {name: figure for name, figure in figures.items() if name != "out_of_time"}
         for role, figures in (values.get("usage") or {}).items()

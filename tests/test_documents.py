@@ -36,12 +36,10 @@ from forethought.state.distiller import DistillerContext
 from forethought.state.synthesizer import SynthesizerContext
 
 ROOT = Path(__file__).parents[1]
-MOST_WORDS = 19_400
+MOST_WORDS = 19_700
 """Of all documents together."""
 MOST_LINES = 150
 """Of README.md."""
-PENDING = {"docs/how-to/viewer.md"}
-"""Pages that links may name although nobody has written them yet."""
 OTHER_PROGRAMS = {
     ".", "aegra", "cat", "cd", "cp", "curl", "docker", "echo", "export", "git", "inspect", "jq", "kubectl",
     "ls", "mkdir", "openssl", "pip", "psql", "uv",
@@ -147,9 +145,7 @@ def test_links_lead_somewhere(page: str) -> None:
         path, _, anchor = link.partition("#")
         target = (ROOT / page).parent / path if path else ROOT / page
         name = str(target.resolve().relative_to(ROOT))
-        if not target.exists():
-            broken += [link] * (name not in PENDING)
-        elif anchor and target.suffix == ".md" and anchor not in anchors(name):
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(name)):
             broken.append(link)
     assert broken == []
 

@@ -43,6 +43,7 @@ COMMAND = "from forethought.app.main import run_cli\nassert run_cli({}) == 0"
         ("import forethought", 2, False),
         (COMMAND.format(["--help"]), 5, False),
         (COMMAND.format(["eval", "run", "--help"]), 5, False),
+        (COMMAND.format(["view", "--help"]), 5, False),
         (COMMAND.format(["threads"]), 10, True),
         (TOOLS, 20, True),
         ("import forethought.evals.registry, forethought.evals.types", 20, True),
@@ -50,7 +51,7 @@ COMMAND = "from forethought.app.main import run_cli\nassert run_cli({}) == 0"
 )
 def test_no_heavy_import(code: str, seconds: float, loads_graph: bool) -> None:
     loaded, took = loaded_after(code)
-    unwanted = HEAVY if loads_graph else (*HEAVY, "langgraph", "langchain_core")
+    unwanted = HEAVY if loads_graph else (*HEAVY, "langgraph", "langchain_core", "starlette", "uvicorn")
     assert not [name for name in unwanted if name in loaded]
     assert took < seconds, "generous, for a slow machine"
 

@@ -87,11 +87,15 @@ class ServerThread:
         assert leaf is not None
         return leaf
 
+    async def last_context(self) -> Json:
+        """The context that the thread's last run was given."""
+        runs = await self.client.runs.list(self.thread, limit=1)
+        stored: Any = runs[0].get("kwargs") or {} if runs else {}
+        return dict(stored.get("context") or {})
+
     async def _run_context(self, limits: Limits) -> Any:
         if self._context is None:
-            runs = await self.client.runs.list(self.thread, limit=1)
-            stored: Any = runs[0].get("kwargs") or {} if runs else {}
-            self._context = dict(stored.get("context") or {})
+            self._context = await self.last_context()
         context = within(self._context or None, limits)
         return (
             context.model_dump(mode="json", exclude_unset=True) if isinstance(context, Context) else context

@@ -48,7 +48,7 @@ class Access:
             place = path + (f"?{urlencode(rest)}" if rest else "")
             return self._signed_in(request, request.query_params["token"], place)
         try:
-            self._check(request, token_of(request))
+            request.state.user = self._check(request, token_of(request))
         except NoAccess as error:
             if not has_users:
                 return self._sign_in(f"{error}.", "", 403)
@@ -76,9 +76,10 @@ class Access:
         )
         return answer
 
-    def _check(self, request: Request, token: str) -> None:
+    def _check(self, request: Request, token: str) -> str:
+        """The user's name. Raises NoAccess."""
         client = request.client.host if request.client else None
-        identity(self._settings, f"Bearer {token}", client, dict(request.headers))
+        return identity(self._settings, f"Bearer {token}", client, dict(request.headers))
 
 
 def token_of(request: Request) -> str:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from forethought.app.viewer.runs import UnknownThread
+from forethought.app.viewer.runs import Refused, UnknownThread
 from forethought.app.viewer.site import runs_of
 
 _POLL_S = 1.0
@@ -20,14 +20,15 @@ _QUIET_S = 20
 async def changes(request: Request) -> Response:
     """An event with the thread's mark whenever it is not the one of the page (`mark`) any more."""
     runs, thread_id = runs_of(request), request.path_params["thread"]
+    is_closing = getattr(request.app.state, "is_closing", lambda: False)
     await runs.mark(thread_id)  # an unknown thread gets its page
 
     async def events() -> AsyncIterator[str]:
         mark, quiet = request.query_params.get("mark", ""), 0.0
-        while True:
+        while not is_closing():
             try:
                 now = await runs.mark(thread_id)
-            except UnknownThread:  # deleted meanwhile
+            except (UnknownThread, Refused):  # it was deleted, or the server ends
                 return
             if now != mark or quiet >= _QUIET_S:
                 yield ": still here\n\n" if now == mark else f"data: {now}\n\n"

@@ -43,9 +43,9 @@ class _Server(uvicorn.Server):
         self._shutdown = shutdown
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """See uvicorn.Server."""
-        self._shutdown.request(at_once=sig == signal.SIGINT or self._shutdown.requested)
-        super().handle_exit(sig, frame)
+        """See uvicorn.Server, whose own raises the signal again: a second one stops the runs at once."""
+        self._shutdown.request(at_once=sig == signal.SIGINT or self.should_exit)
+        self.force_exit, self.should_exit = self.should_exit, True
 
 
 async def serve(options: ViewOptions, shutdown: Shutdown) -> None:
@@ -63,6 +63,7 @@ async def serve(options: ViewOptions, shutdown: Shutdown) -> None:
                 await asyncio.to_thread(webbrowser.open, address)
             site = make_site(lambda request: runs, settings)
             site.state.evaluations = evaluations
+            site.state.is_closing = lambda: shutdown.requested
             config = uvicorn.Config(site, log_level="error", timeout_graceful_shutdown=_STREAMS_S, ws="none")
             await _Server(config, shutdown).serve([listener])
         await runs.close()

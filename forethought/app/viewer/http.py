@@ -1,0 +1,38 @@
+"""The viewer beside the API of a LangGraph server: what langgraph.json names as `http.app`.
+
+A page's request is answered by requests to the server's own API, by a socket and with the user's token. So
+the API's rules of access and ownership hold for pages as they do for every client.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import httpx
+from langgraph_sdk.client import LangGraphClient
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.routing import Mount
+
+from forethought.app.viewer.access import token_of
+from forethought.app.viewer.server import ServerRuns
+from forethought.app.viewer.site import ROOT, make_pages
+from forethought.server.auth import SETTINGS
+
+_TIMEOUT_S = 60
+
+
+@lru_cache(maxsize=100)
+def _client(address: str, token: str) -> LangGraphClient:
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    # Not `get_client`, which tries again for seconds: pages that are open would keep the server from its end.
+    return LangGraphClient(httpx.AsyncClient(base_url=address, headers=headers, timeout=_TIMEOUT_S))
+
+
+def _runs(request: Request) -> ServerRuns:
+    host, port = request.scope["server"]
+    name = f"[{host}]" if ":" in host else host
+    return ServerRuns(_client(f"http://{name}:{port}", token_of(request)), request.state.user, SETTINGS)
+
+
+app = Starlette(routes=[Mount(ROOT, app=make_pages(_runs, SETTINGS))])

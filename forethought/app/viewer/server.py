@@ -1,0 +1,278 @@
+"""The threads of a LangGraph server as one of its users sees them, through its API."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import httpx
+from langchain_core.messages import convert_to_messages
+from langgraph.types import Interrupt, PregelTask, StateSnapshot
+
+from forethought.app.command_flags import Flags
+from forethought.app.errors import CliError
+from forethought.app.options import context_of
+from forethought.app.report import unfinished, waiting, with_like
+from forethought.app.text import one_line
+from forethought.app.threads.entries import LONGEST, entry
+from forethought.app.viewer.runs import Json, Refused, UnknownThread
+from forethought.graph.resume import restart_node
+from forethought.lessons.book import MOST, namespace_of
+from forethought.lessons.record import Lesson
+from forethought.rollouts.server import ASSISTANT, ServerThread
+from forethought.settings import Settings
+from forethought.state.context import Context
+from forethought.state.history import ForkError, before_step, fork
+from forethought.text import sanitize_text
+
+if TYPE_CHECKING:
+    from langgraph_sdk.client import LangGraphClient
+
+_PAGE = 1000
+"""Most threads that the API lists at a time."""
+_CHECKPOINTS = 1000
+"""Most checkpoints of which the branches of a thread are made."""
+_LISTED = ("progress", "task", "answer", "draft", "usage", "status")
+"""Channels that the list of threads is made of."""
+_BEGIN_S = 3.0
+"""How long a new run is waited for; a busy server's page is empty at first."""
+_POLL_S = 0.05
+
+
+class ServerRuns:
+    """See Runs. `client` speaks with the user's own token, so the server's rules of ownership hold."""
+
+    def __init__(self, client: LangGraphClient, user: str, settings: Settings) -> None:
+        self._client, self._user, self._settings = client, user, settings
+
+    async def threads(self, limit: int) -> list[Json]:
+        """See Threads."""
+        found: list[Any] = []
+        while len(found) < limit:
+            page = await self._client.threads.search(
+                metadata={"graph_id": ASSISTANT},
+                limit=(count := min(limit - len(found), _PAGE)),
+                offset=len(found),
+                sort_by="updated_at",
+                sort_order="desc",
+                select=["thread_id", "updated_at", "status", "interrupts"],
+                extract={f"its_{name}": f"values.{name}" for name in _LISTED},
+            )
+            found += page
+            if len(page) < count:
+                break
+        return [_entry(row) for row in found]
+
+    async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
+        """See Threads."""
+        named: Any = {"thread_id": thread_id, "checkpoint_id": checkpoint, "checkpoint_ns": ""}
+        async with _asked(thread_id):
+            state = await self._client.threads.get_state(thread_id, named if checkpoint else None)
+        if not state["created_at"] and not await self.is_running(thread_id):
+            raise UnknownThread(thread_id)
+        return _snapshot(state)
+
+    async def tree(self, thread_id: str) -> Mapping[str, str | None]:
+        """See Threads. Without a fork it is the head alone, since the API gives whole states only."""
+        history = self._client.threads.get_history
+        async with _asked(thread_id):
+            forks = await history(thread_id, limit=1, metadata={"source": "update"})
+            states = await history(thread_id, limit=_CHECKPOINTS if forks else 1)
+        parents = {str(one["checkpoint"]["checkpoint_id"]): one["parent_checkpoint"] for one in states}
+        return {name: parent and str(parent["checkpoint_id"]) for name, parent in parents.items()}
+
+    async def plans(self, thread_id: str, checkpoint: str = "") -> list[Json]:
+        """See Threads: none but the state's own is quick here."""
+        return []
+
+    async def debuggings(self, thread_id: str) -> list[str]:
+        """See Threads: here they are threads of no known name."""
+        return []
+
+    async def is_running(self, thread_id: str) -> bool:
+        """See Threads."""
+        return bool((await self._row(thread_id))["status"] == "busy")
+
+    async def mark(self, thread_id: str) -> str:
+        """See Threads."""
+        row = await self._row(thread_id)
+        if row["status"] != "busy":
+            return str(row["updated_at"])
+        state = await self._client.threads.get_state(thread_id)
+        return f"{(state['checkpoint'] or {}).get('checkpoint_id')}-running"
+
+    async def lessons(self) -> Mapping[str, Sequence[Lesson]]:
+        """See Threads."""
+        own = namespace_of(self._user, "")[:-1]
+        found: dict[str, list[Lesson]] = {}
+        for item in (await self._client.store.search_items(own, limit=MOST))["items"]:
+            found.setdefault(item["namespace"][-1], []).append(Lesson.model_validate(item["value"]))
+        return dict(sorted(found.items()))
+
+    async def begin(
+        self,
+        task: str,
+        files: Sequence[tuple[str, bytes]] = (),
+        settings: Mapping[str, str] | None = None,
+        thread_id: str = "",
+    ) -> str:
+        """See Runs."""
+        text = sanitize_text(task).strip()
+        if not text:
+            raise Refused("Write the task.")
+        if thread_id and unfinished(await self.snapshot(thread_id)):
+            raise Refused("This thread has an unfinished task: resume it, or begin a new thread.")
+        context = self._checked(settings or {}) if not thread_id else None
+        sent = [{"name": name, "data": base64.b64encode(data).decode()} for name, data in files]
+        async with _asked(thread_id):
+            name = thread_id or str((await self._client.threads.create(graph_id=ASSISTANT))["thread_id"])
+        before = await self.mark(name)
+        await self._run(name, context=context, input={"task": text, "files": sent})
+        for _ in range(round(_BEGIN_S / _POLL_S)):
+            state = await self._client.threads.get_state(name)
+            if state["created_at"] and await self.mark(name) != before:
+                break
+            await asyncio.sleep(_POLL_S)
+        return name
+
+    async def reply(self, thread_id: str, replies: Mapping[str, Json]) -> None:
+        """See Runs."""
+        questions = [waiting(item) for item in (await self.snapshot(thread_id)).interrupts]
+        if not replies or not replies.keys() <= {question["id"] for question in questions}:
+            raise Refused("This question no longer waits for a reply. See below what does.")
+        await self._run(thread_id, command={"resume": with_like(replies, questions)})
+
+    async def resume(self, thread_id: str) -> None:
+        """See Runs."""
+        snapshot = await self.snapshot(thread_id)
+        if not unfinished(snapshot):
+            if snapshot.values.get("status") != "failed":
+                raise Refused("This thread's task is finished.")
+            try:
+                node = restart_node(snapshot.values)
+            except ValueError as error:
+                raise Refused(f"{error}.") from error
+            async with _asked(thread_id):
+                await self._client.threads.update_state(thread_id, {"status": "running"}, as_node=node)
+        await self._run(thread_id)
+
+    async def fork(self, thread_id: str, before: int, guidance: str) -> None:
+        """See Runs."""
+        checkpoints = ServerThread(thread_id, self._client)
+        try:
+            async with _asked(thread_id):
+                at = await fork(checkpoints, await before_step(checkpoints, before), [guidance])
+        except ForkError as error:
+            raise Refused(f"{error}.") from error
+        await self._run(thread_id, checkpoint=at)
+
+    async def stop(self, thread_id: str) -> None:
+        """See Runs."""
+        async with _asked(thread_id):
+            runs = await self._client.runs.list(thread_id, limit=10)
+            active = [run["run_id"] for run in runs if run["status"] in ("pending", "running")]
+            for run_id in active:
+                await self._client.runs.cancel(thread_id, run_id, wait=True)
+        if not active:
+            raise Refused("This thread is not running.")
+
+    async def _run(self, thread_id: str, context: Json | None = None, **given: Any) -> None:
+        """Queue a run, by default with the context of the thread's last one. Raises Refused."""
+        async with _asked(thread_id):
+            if context is None:
+                context = await ServerThread(thread_id, self._client).last_context()
+            await self._client.runs.create(
+                thread_id, ASSISTANT, context=context or None, multitask_strategy="reject", **given
+            )
+
+    def _checked(self, settings: Mapping[str, str]) -> Json:
+        """The settings of a new task as a run's context. Raises Refused."""
+        sets = [f"{name}={value}" for name, value in settings.items()]
+        try:
+            context = context_of(Context, Flags(sets=sets), self._settings)
+        except CliError as error:
+            raise Refused(error.line) from error
+        return context.model_dump(mode="json", include=set(settings))
+
+    async def _row(self, thread_id: str) -> Any:
+        """The thread's row without its state. Raises UnknownThread."""
+        async with _asked(thread_id):
+            rows = await self._client.threads.search(ids=[thread_id], select=["status", "updated_at"])
+        if not rows:
+            raise UnknownThread(thread_id)
+        return rows[0]
+
+
+def _snapshot(state: Any) -> StateSnapshot:
+    """A state as the API gives it (empty before a run has begun), as a graph in this process would."""
+    values = dict(state["values"] or {})
+    if values.get("messages"):
+        values["messages"] = convert_to_messages(values["messages"])
+    tasks = tuple(
+        PregelTask(
+            id=task["id"],
+            name=task["name"],
+            path=(),
+            error=task["error"] and Exception(task["error"]),
+            interrupts=tuple(Interrupt(**one) for one in task["interrupts"]),
+        )
+        for task in state["tasks"]
+    )
+    return StateSnapshot(
+        values=values,
+        next=tuple(state["next"] or ()),
+        config={"configurable": dict(state["checkpoint"] or {})},
+        metadata=state["metadata"],
+        created_at=state["created_at"],
+        parent_config=None,
+        tasks=tasks,
+        interrupts=tuple(one for task in tasks for one in task.interrupts),
+    )
+
+
+def _entry(row: Any) -> Json:
+    """A thread as it is listed."""
+    values = {name.removeprefix("its_"): value for name, value in (row.get("extracted") or {}).items()}
+    status = str(values.get("status") or "running")
+    if row["status"] == "busy":
+        status = "running"
+    elif row.get("interrupts"):
+        status = "interrupted"
+    elif row["status"] == "error":
+        status = "failed"
+    elif status == "running":
+        status = "stopped"
+    return entry(row["thread_id"], row["updated_at"], status, values, LONGEST)
+
+
+@asynccontextmanager
+async def _asked(thread_id: str) -> AsyncIterator[None]:
+    """What the server answers to a request, as the viewer's exceptions."""
+    try:
+        if thread_id:
+            uuid.UUID(thread_id)
+    except ValueError:
+        raise UnknownThread(thread_id) from None
+    try:
+        yield
+    except httpx.TransportError as error:
+        raise Refused("The server does not answer.") from error
+    except httpx.HTTPStatusError as error:
+        answer = error.response
+        if answer.status_code >= 500:
+            raise
+        if answer.status_code == 404:
+            raise UnknownThread(thread_id) from error
+        raise Refused(f"The server refused: {one_line(_detail(answer), 400)}") from error
+
+
+def _detail(answer: Any) -> str:
+    """What a refusal of the server's says."""
+    try:
+        return str(answer.json()["detail"])
+    except (ValueError, KeyError, TypeError):
+        return f"{answer.status_code} {answer.text}"

@@ -100,6 +100,22 @@ def test_a_stranger_gets_nowhere(served: Served, headers: dict[str, str]) -> Non
     assert let_in == {}
 
 
+def test_nobody_erases_reads_or_deploys_by_the_development_servers_own_routes(served: Served) -> None:
+    for user in (None, *TOKENS):
+        with served.client(user) as client:
+            for method, path in (
+                ("POST", "/internal/truncate"),
+                ("GET", f"/internal/debug/thread/{served.thread}"),
+                ("GET", "/deploy"),
+                ("POST", "/deploy/"),
+                ("POST", "//internal/truncate"),
+            ):
+                reply = client.request(method, f"{served.url}{path}")
+                assert reply.status_code in (401, 403), (user, path, reply.text)
+    with served.client("alice") as client:
+        assert client.get(f"/threads/{served.thread}").is_success
+
+
 def test_bob_sees_and_changes_nothing_of_alices(served: Served) -> None:
     with served.client("alice") as alice:
         before = _everything(alice, served)

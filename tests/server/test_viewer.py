@@ -78,6 +78,7 @@ def test_a_run_is_stopped_and_resumed(server: DevServer) -> None:
 def test_threads_of_other_clients_are_shown(server: DevServer) -> None:
     empty = server.client.threads.create(graph_id="agent")["thread_id"]
     assert httpx.get(f"{server.url}/view/threads/{empty}").status_code == 404
+    assert empty not in httpx.get(f"{server.url}/view/").text
     thread, _ = run(server, {"task": "Which shape is it?"})
     page = httpx.get(f"{server.url}/view/threads/{thread}").text
     assert "Which shape is it?" in page

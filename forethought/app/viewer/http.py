@@ -11,8 +11,11 @@ from functools import lru_cache
 import httpx
 from langgraph_sdk.client import LangGraphClient
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forethought.app.viewer.access import token_of
 from forethought.app.viewer.server import ServerRuns
@@ -35,4 +38,20 @@ def _runs(request: Request) -> ServerRuns:
     return ServerRuns(_client(f"http://{name}:{port}", token_of(request)), request.state.user, SETTINGS)
 
 
-app = Starlette(routes=[Mount(ROOT, app=make_pages(_runs, SETTINGS))])
+class _NoInternals:
+    """Refuses to everybody what LangGraph's development server offers without asking for a token: to erase
+    all threads, to read any, to deploy the folder. It stands before the whole server, as middleware of its
+    custom application does."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        first = scope.get("path", "").strip("/").partition("/")[0]
+        if scope["type"] == "http" and first in ("internal", "deploy"):
+            await PlainTextResponse("this server does not offer that", 403)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+app = Starlette(routes=[Mount(ROOT, app=make_pages(_runs, SETTINGS))], middleware=[Middleware(_NoInternals)])

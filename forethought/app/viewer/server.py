@@ -65,7 +65,8 @@ class ServerRuns:
             found += page
             if len(page) < count:
                 break
-        return [_entry(row) for row in found]
+        # One that was only made, or whose first run was refused, has nothing to show.
+        return [_entry(row) for row in found if row["status"] == "busy" or row["extracted"]["its_status"]]
 
     async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
         """See Threads."""
@@ -236,7 +237,7 @@ def _snapshot(state: Any) -> StateSnapshot:
 
 def _entry(row: Any) -> Json:
     """A thread as it is listed."""
-    values = {name.removeprefix("its_"): value for name, value in (row.get("extracted") or {}).items()}
+    values = {name.removeprefix("its_"): value for name, value in row["extracted"].items()}
     status = str(values.get("status") or "running")
     if row["status"] == "busy":
         status = "running"

@@ -28,7 +28,7 @@ except ImportError as error:
     raise ImportError("smolagents is not installed: pip install 'forethought[smolagents]'") from error
 
 PLAN_HEADING = "## 2. Plan"
-"""What stands between facts and plan in smolagents' own prompts."""
+"""The heading between facts and plan in smolagents' prompts."""
 
 
 @dataclass(frozen=True)

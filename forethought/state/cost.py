@@ -55,7 +55,7 @@ class CostRow(TypedDict):
     usd: float | None
     """null if a price is unknown."""
     seconds: float
-    """Time of models, or of tools in the row `tools`; parallel calls add up."""
+    """Seconds of models, or of tools in the row `tools`; parallel calls add up."""
     changed: int | None
     """How often it changed something; null if no record can tell."""
     skipped: int

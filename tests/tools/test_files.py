@@ -100,8 +100,8 @@ def test_a_name_in_the_files_folder_is_stored(store: FileStore, folder: Path, se
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("../secret.txt", "must not lead out"),
-        ("/etc/passwd", "must not lead out"),
+        ("../secret.txt", "leads out"),
+        ("/etc/passwd", "leads out"),
         ("C:\\x", "no such file"),
         ("", "is a folder"),
         ("a\0b", "no such file"),

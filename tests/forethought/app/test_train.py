@@ -61,7 +61,7 @@ def test_export_tells_its_counts(cli: Cli) -> None:
         ),
         (("run", "nothing", "--out", "m"), "is missing: make it with `forethought train export"),
         (("run", "d", "--out", "m", "--learning-rate", "0"), "learning_rate: Input should be greater than 0"),
-        (("gate", "nowhere", "--evaluation", "x"), "holds no weights"),
+        (("gate", "nowhere", "--evaluation", "x"), "has no weights"),
     ],
 )
 def test_what_is_wrong_is_one_line(arguments: tuple[str, ...], told: str, cli: Cli) -> None:

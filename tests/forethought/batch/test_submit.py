@@ -41,7 +41,7 @@ async def test_a_batch_grows_by_its_name_and_no_task_of_it_is_replaced(bench: Ma
             await b.submit("three", other)
         assert set(await b.states()) == {"one", "two"}
         for name in ("debug", "a b", "x" * 19):
-            with pytest.raises(ValueError, match="a batch cannot be called"):
+            with pytest.raises(ValueError, match="is not a valid batch name"):
                 await b.submit("four", batch=name)
 
 
@@ -120,7 +120,7 @@ def test_a_task_needs_only_its_text_and_keeps_its_id_when_the_file_changes(tmp_p
         ([], "no tasks in it"),
         ([{"task": "a"}, {"task": " "}], ":2: task: string should have at least 1 character"),
         ([{"id": "a", "task": "a"}, {"id": "a", "task": "b"}], "the id 'a' is used twice"),
-        ([{"task": "a", "expected": "b"}], ":1: expected: there is no such field; there are "),
+        ([{"task": "a", "expected": "b"}], ":1: expected: unknown field; use "),
         ([{"task": "a", "files": ["none.txt"]}], ":1: the file 'none.txt' is not there"),
     ],
     ids=str,

@@ -71,7 +71,7 @@ async def test_a_step_in_which_the_model_gave_no_usable_reply_is_not_replayed() 
 @pytest.mark.parametrize("step", [0, 17])
 async def test_a_step_that_is_not_there(step: int) -> None:
     house, run, _ = await failed(3)
-    with pytest.raises(RolloutError, match=f"there is no step {step}; steps are 1 to 16"):
+    with pytest.raises(RolloutError, match=f"there is no step {step}; choose from 1 to 16"):
         await EnvironmentRollouts(house, Habit(house), run, STEPS).from_step(step, "action", [])
 
 

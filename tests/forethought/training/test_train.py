@@ -112,7 +112,7 @@ def test_a_run_that_was_broken_off_goes_on_to_the_same_weights(
         train(data, options(base_model, seed=1), out, print)
     said: list[str] = []
     train(data, asked, out, said.append)
-    assert said == ["going on from checkpoint-10"]
+    assert said == ["continuing from checkpoint-10"]
     whole, broken = weights(tmp_path / "whole"), weights(out)
     assert whole.keys() == broken.keys()
     assert all(whole[name].allclose(broken[name], atol=1e-6) for name in whole)

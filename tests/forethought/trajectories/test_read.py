@@ -60,7 +60,7 @@ def test_a_folder_of_logs_of_every_kind_names_what_it_passes_over(tmp_path, capl
     assert found["inspect"].instructions == chat_examples.SYSTEM
     own = [each.getMessage() for each in caplog.records if each.name.startswith("forethought.")]
     assert own[0].startswith(f"passed over: {tmp_path / 'half.json'}: broken JSON (")
-    assert own[1:] == [f"{tmp_path}: passed over, in no known format: config.json"]
+    assert own[1:] == [f"{tmp_path}: skipped, in no known format: config.json"]
 
 
 def test_a_folder_of_results_of_tau2_is_read_with_its_simulations(tmp_path):
@@ -76,7 +76,7 @@ def test_a_folder_of_results_of_tau2_is_read_with_its_simulations(tmp_path):
 
 
 def test_an_archive_that_is_no_log_of_inspect_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"a\.eval: no readable log of inspect"):
+    with pytest.raises(ValueError, match=r"a\.eval: unreadable inspect log"):
         read_trajectories(put(tmp_path / "a.eval", "no archive"))
 
 
@@ -139,7 +139,7 @@ def test_a_run_without_steps_is_one_even_where_its_defaults_are_left_out():
 def test_paths_that_lead_nowhere_and_folders_without_trajectories(tmp_path):
     with pytest.raises(ValueError, match="check the path"):
         read_trajectories(tmp_path / "none.json")
-    with pytest.raises(ValueError, match="no file in this folder ends in"):
+    with pytest.raises(ValueError, match="this folder has no files that end in"):
         read_trajectories(tmp_path)
     with pytest.raises(ValueError, match="there are 2 runs: choose one: trajectory-1, trajectory-2"):
         from_json([CHAT, CHAT])

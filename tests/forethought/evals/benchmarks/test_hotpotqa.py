@@ -69,7 +69,7 @@ def test_the_simplified_file_needs_no_ids(tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ([{**ROWS[0], "answer": ""}], "record 1: answer"),
-        ([{**ROWS[0], "context": []}], "record 1: it has no context: use setting=fullwiki"),
+        ([{**ROWS[0], "context": []}], "record 1: the record has no context: use setting=fullwiki"),
     ],
 )
 def test_bad_rows_are_refused(tmp_path: Path, rows: Any, message: str) -> None:

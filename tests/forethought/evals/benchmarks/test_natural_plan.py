@@ -84,7 +84,7 @@ async def test_an_answer_at_which_the_official_function_stops_is_not_solved_and_
     (sample,) = BENCHMARK.samples(place(tmp_path), {"task": "meeting"})
     got = await score(BENCHMARK, sample, "You meet Zoe for 15 minutes.")
     assert got.values == {"solve_rate": 0.0}
-    assert got.explanation == "the official function stops with KeyError: 'Zoe'"
+    assert got.explanation == "the official function fails with KeyError: 'Zoe'"
 
 
 def test_groups_shots_and_formats(tmp_path: Path) -> None:

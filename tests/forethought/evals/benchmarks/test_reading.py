@@ -43,7 +43,7 @@ def test_a_file_is_found_in_the_folder_or_below_it(tmp_path: Path) -> None:
     [
         (b'[\n{"question": }', r"broken JSON \(.* line 2 "),
         (b"\xff\xfe\x00", "not UTF-8 text"),
-        (b"{}", "must hold a JSON list"),
+        (b"{}", "must contain a JSON list"),
         (b'[{"question": "q"}, {"question": 1}]', r"record 2: question: Input should be a valid string"),
     ],
 )
@@ -72,7 +72,7 @@ def test_errors_name_the_line(tmp_path: Path) -> None:
     [
         ('\ufeffa,b\n1,"two\nlines, and \u2028"\n3,4\n', ""),
         ("a\n1\n", ":1: there is no column b"),
-        ("a,b\n1,2\n1\n", ":3: the row has not as many cells"),
+        ("a,b\n1,2\n1\n", ":3: the row and the header have different numbers of cells"),
         ('a,b\n1,"x\n', ":2: broken CSV"),
     ],
 )
@@ -95,7 +95,7 @@ def test_options_have_a_default_and_refuse_what_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ids", "message"), [(["a", "a"], "comes twice"), (["a b"], "can be no id"), ([""], "no id")]
+    ("ids", "message"), [(["a", "a"], "comes twice"), (["a b"], "is not a valid id"), ([""], "no id")]
 )
 def test_ids_are_plain_and_unique(ids: list[str], message: str) -> None:
     with pytest.raises(DataError, match=message):

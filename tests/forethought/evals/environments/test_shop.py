@@ -163,7 +163,7 @@ def test_the_shop_has_no_other_pages(path: str) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "message"),
     [
-        (200, "<h1>It works!</h1>", "is no WebShop"),
+        (200, "<h1>It works!</h1>", "is not a WebShop"),
         (500, "oops", "500 Internal"),
         (0, "", "does not answer"),
     ],

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
+from forethought.extras import install_command
 from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.call import call_tool

@@ -154,9 +154,7 @@ def test_what_is_no_chat_model_is_refused_in_one_line(settings: Make) -> None:
             build_agent(settings=settings(), **given)
         assert said in str(caught.value)
     for wrong in ((chat, [str]), ([], "openai:gpt-4.1")):
-        with pytest.raises(
-            ValueError, match=r"settings must be Settings, not (list|str); pass a chat model"
-        ):
+        with pytest.raises(ValueError, match=r"settings must be Settings, not (list|str); pass a chat model"):
             build_agent(*wrong)  # type: ignore[arg-type]
 
 

@@ -89,7 +89,10 @@ def test_a_write_that_the_graph_cannot_go_on_from_is_refused(server: DevServer, 
     thread, _ = run(server, TASK)
     for node in ("nonsense", "__end__"):
         said = refusal(client.post(f"/threads/{thread}/state", json={"values": {}, "as_node": node}))
-        assert said == f"the graph cannot continue after this update: InvalidUpdateError: Node {node} does not exist"
+        assert (
+            said
+            == f"the graph cannot continue after this update: InvalidUpdateError: Node {node} does not exist"
+        )
     nowhere = {"checkpoint_id": "1f000000-0000-6000-8000-000000000000"}
     update = {"values": {"guidance": ["mind it"]}, "checkpoint": nowhere}
     assert "the thread has no checkpoint" in refusal(client.post(f"/threads/{thread}/state", json=update))

@@ -162,7 +162,10 @@ PASSWD = "/etc/passwd"
         ({"type": "image", "url": "https://example.org/a.png"}, "has no content"),
         ({"type": "image_url", "image_url": {"url": "http://169.254.169.254/"}}, "has no content"),
         ({"type": "image_url", "image_url": "file:///etc/passwd"}, "has no content"),
-        ({"type": "file", "url": f"file://{PASSWD}", "filename": "passwd"}, "file block passwd has no content"),
+        (
+            {"type": "file", "url": f"file://{PASSWD}", "filename": "passwd"},
+            "file block passwd has no content",
+        ),
         ({"type": "file", "path": PASSWD, "filename": "../../etc/passwd"}, "has no content"),
         ({"type": "file", "file": {"file_id": "file-123"}}, "has no content"),
         ({"type": "image", "source": {"type": "url", "url": f"file://{PASSWD}"}}, "has no content"),

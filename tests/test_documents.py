@@ -234,6 +234,7 @@ def recorded_demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("documents")
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as out:
         patch.setenv("FORETHOUGHT_DATA_DIR", str(folder))
+        patch.setenv("XDG_CONFIG_HOME", str(folder))
         with redirect_stderr(io.StringIO()):
             assert run_cli(["run", "--demo", "--json"]) == 0
     return folder, json.loads(out.getvalue())["thread_id"]
@@ -248,6 +249,7 @@ def test_quick_commands_run(
     folder, thread = recorded_demo
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FORETHOUGHT_DATA_DIR", str(folder))
+        patch.setenv("XDG_CONFIG_HOME", str(folder))
     monkeypatch.setattr("sys.stdin", io.StringIO("sk-none-of-anybody\n" * 100))
     failed = []
     for words in dict.fromkeys(command.words for command in OURS):

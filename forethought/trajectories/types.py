@@ -93,9 +93,9 @@ class Trajectory(_Record):
     def _numbered(self) -> Trajectory:
         numbers = [step.number for step in self.steps]
         if any(later <= earlier for earlier, later in pairwise(numbers)):
-            raise ValueError("step numbers must increase: correct their order")
+            raise ValueError("step numbers must increase")
         if self.limit and not self.halted:
-            raise ValueError("a run with a limit must be halted: set halted to true")
+            raise ValueError("a run with a limit must be halted")
         return self
 
     def origin(self) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def test_some_of_the_built_in_tools_can_be_chosen(settings: Callable[..., Settin
     for other in ("web_search", "inspect_image", "inspect_audio"):
         assert other not in listing
     assert toolbox(settings(), builtin=()) == {}
-    with pytest.raises(ValueError, match="no built-in tool teleport: choose of read_file, "):
+    with pytest.raises(ValueError, match="no built-in tool teleport: choose from read_file, "):
         toolbox(settings(), builtin=["teleport"])
     with pytest.raises(ValueError, match=r"tools module no_such\.module not found"):
         toolbox(settings(tools="no_such.module"))
@@ -109,8 +109,8 @@ def test_a_module_with_a_list_of_tools_adds_only_those(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "offers nothing"),
-        ("TOOLS = []", "offers nothing"),
+        ("", "defines no tools"),
+        ("TOOLS = []", "defines no tools"),
         ("TOOLS = [3]", "'3' is neither a function nor a tool: remove it"),
         ("import nowhere_to_be_found", "needs nowhere_to_be_found, which is not installed"),
         ("1 / 0", "cannot be loaded: ZeroDivisionError"),

@@ -204,7 +204,7 @@ async def test_a_server_that_sends_byte_by_byte_is_given_up(
 async def test_a_page_without_text(web_server: StartServer, visit: Visit) -> None:
     server = web_server(lambda asked: Sent("<html><body><script>run()</script></body></html>"))
     seen = await visit(server.url)
-    assert (seen.ok, seen.cause, "script" in seen.hint) == (False, "empty", True)
+    assert (seen.ok, seen.cause, "JavaScript" in seen.hint) == (False, "empty", True)
 
 
 async def test_a_long_page_comes_in_parts(web_server: StartServer, visit: Visit) -> None:

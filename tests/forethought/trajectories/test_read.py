@@ -59,7 +59,7 @@ def test_a_folder_of_logs_of_every_kind_names_what_it_passes_over(tmp_path, capl
     assert set(found) == {"inspect", "swe_agent", "mini_swe_agent", "stable_tool_bench"}
     assert found["inspect"].instructions == chat_examples.SYSTEM
     own = [each.getMessage() for each in caplog.records if each.name.startswith("forethought.")]
-    assert own[0].startswith(f"passed over: {tmp_path / 'half.json'}: broken JSON (")
+    assert own[0].startswith(f"skipped: {tmp_path / 'half.json'}: broken JSON (")
     assert own[1:] == [f"{tmp_path}: skipped, in no known format: config.json"]
 
 
@@ -104,18 +104,18 @@ def test_zero_steps_and_megabytes_in_one_observation_are_read(tmp_path):
     ("name", "content", "reason"),
     [
         ("a.json", " \n", "broken JSON"),
-        ("a.json", '{"weather": "fine"}', "Looked for.*ReAct log"),
-        ("a.json", "[]", "Looked for"),
-        ("a.json", "3", "Looked for"),
-        ("a.jsonl", '{"task": "x", "steps": []}\n{"weather": "fine"}', "item 2: .* an object with weather"),
+        ("a.json", '{"weather": "fine"}', "Known formats.*ReAct log"),
+        ("a.json", "[]", "Known formats"),
+        ("a.json", "3", "Known formats"),
+        ("a.jsonl", '{"task": "x", "steps": []}\n{"weather": "fine"}', "item 2: .*an object with weather"),
         ("a.json", "[" * 100_000, "nested|broken"),
         ("a.json", '{"task": "x", "steps": [{"number": 0}]}', "greater than or equal to 1"),
-        ("a.json", '{"task": "x", "steps": [{"number": 2}, {"number": 1}]}', "rise"),
+        ("a.json", '{"task": "x", "steps": [{"number": 2}, {"number": 1}]}', "must increase"),
         ("a.json", '{"task": "x", "steps": [], "gold": "y"}', "gold.*correct it"),
         ("a.json", '{"trajectory": {"steps": []}}', r"trajectory\.task: field required; correct it"),
         ("a.json", '{"trajectory": {"task": "x", "steps": [{"n": 1}]}}', r"steps\.0\.number: field required"),
-        ("a.txt", "Dear diary", r"but text; .* Looked for: ReAct log \([^)]*\)$"),
-        ("a.log", "[10:00] started", "but text"),
+        ("a.txt", "Dear diary", r"\(text\); .* Known formats: ReAct log \([^)]*\)$"),
+        ("a.log", "[10:00] started", r"\(text\)"),
     ],
 )
 def test_bad_files_are_refused_in_one_line(tmp_path, name, content, reason):
@@ -141,7 +141,7 @@ def test_paths_that_lead_nowhere_and_folders_without_trajectories(tmp_path):
         read_trajectories(tmp_path / "none.json")
     with pytest.raises(ValueError, match="this folder has no files that end in"):
         read_trajectories(tmp_path)
-    with pytest.raises(ValueError, match="there are 2 runs: choose one: trajectory-1, trajectory-2"):
+    with pytest.raises(ValueError, match="there are 2 runs: choose from trajectory-1, trajectory-2"):
         from_json([CHAT, CHAT])
 
 

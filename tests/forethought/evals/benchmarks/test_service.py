@@ -71,7 +71,7 @@ def test_a_broken_checkout_is_reported_in_one_line(name: str, tmp_path: Path) ->
     with pytest.raises(DataError, match=f"git clone https://github.com/{benchmark.repository}") as caught:
         benchmark.samples(folder, RETAIL)
     assert "\n" not in str(caught.value)
-    with pytest.raises(DataError, match=r"is missing: get it with: git clone"):
+    with pytest.raises(DataError, match=r"is missing\): get it with: git clone"):
         benchmark.samples(tmp_path, RETAIL)
 
 

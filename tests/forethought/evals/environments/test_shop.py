@@ -148,7 +148,7 @@ async def test_a_session_without_a_purchase_is_worth_nothing() -> None:
 
 async def test_a_shop_that_asks_for_something_else_now_is_noticed() -> None:
     episode = inside(instruction="what it asked for before")
-    with pytest.raises(InfrastructureError, match="started anew"):
+    with pytest.raises(InfrastructureError, match="was restarted"):
         await episode.reset()
     await episode.close()
 

@@ -249,7 +249,6 @@ def test_quick_commands_run(
     folder, thread = recorded_demo
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FORETHOUGHT_DATA_DIR", str(folder))
-        patch.setenv("XDG_CONFIG_HOME", str(folder))
     monkeypatch.setattr("sys.stdin", io.StringIO("sk-none-of-anybody\n" * 100))
     failed = []
     for words in dict.fromkeys(command.words for command in OURS):

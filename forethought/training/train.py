@@ -223,7 +223,7 @@ def _check_same_run(out: Path, record: dict[str, Any]) -> None:
     names = {"choices": "settings", "dataset": "data"}
     if changed := [name for key, name in names.items() if old and old.get(key) != record[key]]:
         raise TrainingError(
-            f"{out} has a run with a different {' and '.join(changed)}: use the same, or name another --out"
+            f"{out} has a run with different {' and '.join(changed)}: use the same, or name another --out"
         )
 
 

@@ -214,7 +214,7 @@ async def test_a_checkpoint_that_is_gone_is_said_in_one_line(record: Record) -> 
             await gone
         assert "\n" not in str(raised.value)
     await out.saver.adelete_thread("t")
-    with pytest.raises(RolloutError, match="there is no thread t"):
+    with pytest.raises(RolloutError, match="thread t does not exist"):
         await type(again)(out.thread, again.trajectory, again.read, again.at).from_step(1, "action", [])
 
 

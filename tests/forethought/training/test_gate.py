@@ -61,7 +61,7 @@ def test_unpaired_trials_are_refused() -> None:
         compare(six, six[:5])
     with pytest.raises(TrainingError, match=r"disagree on the errors before the retry of h0"):
         compare(six, [trial(0, "ac", ""), *six[1:]])
-    with pytest.raises(TrainingError, match="twice"):
+    with pytest.raises(TrainingError, match="two retries"):
         compare([*six, six[0]], six)
     with pytest.raises(TrainingError, match="have no errors before the retries"):
         compare([trial(0, "", "")], [trial(0, "", "")])
@@ -70,7 +70,7 @@ def test_unpaired_trials_are_refused() -> None:
 def test_a_text_that_was_trained_on_is_no_held_out_task() -> None:
     held_out = [Retry(task_id="new", trajectory_id="x", task="Book a HOTEL!", before=("a",), after=())]
     check_held_out(held_out, ["h1"], ["book a room"])
-    with pytest.raises(TrainingError, match="new was trained on"):
+    with pytest.raises(TrainingError, match="new is a training task"):
         check_held_out(held_out, [], ["book a hotel"])
 
 

@@ -99,5 +99,5 @@ async def test_the_score_is_success(reward: float) -> None:
 async def test_without_a_game_there_is_no_score(tmp_path: Path) -> None:
     with pytest.raises(InfrastructureError, match="no reward"):
         await BENCHMARK.score(Sample("a", "t"), attempt(reward=None), services())
-    with pytest.raises(InfrastructureError, match="is gone"):
+    with pytest.raises(InfrastructureError, match="no longer exists"):
         BENCHMARK.episode(Sample("a", "t", data={"game": str(tmp_path / "g")}), services())

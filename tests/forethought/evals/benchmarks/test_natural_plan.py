@@ -115,7 +115,7 @@ def test_bad_rows_are_refused(tmp_path: Path, task: str, change: dict[str, Any],
 
 def test_a_folder_without_the_scripts_is_no_checkout(tmp_path: Path) -> None:
     (place(tmp_path) / "evaluate_trip_planning.py").unlink()
-    with pytest.raises(DataError, match=r"no evaluate_trip_planning\.py here\. Clone"):
+    with pytest.raises(DataError, match=r"no evaluate_trip_planning\.py in this folder\. Clone"):
         BENCHMARK.samples(tmp_path, {})
 
 

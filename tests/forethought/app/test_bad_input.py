@@ -235,7 +235,7 @@ def test_a_full_disk_during_a_run_keeps_what_was_done(
         done = cli("run", "What is 40 + 2?", "--thread", "t1", "--json", "--db", str(tmp_path / "kept.db"))
     assert done.code == 1
     assert done.json["status"] == "failed"
-    where = f"the database {tmp_path / 'kept.db'}: database or disk is full: free some space"
+    where = f"the database of threads {tmp_path / 'kept.db'}: database or disk is full: free some space"
     assert where in done.json["error"]
     assert "Traceback" not in done.err
     again = cli("resume", "t1", "--json", "--db", str(tmp_path / "kept.db"))

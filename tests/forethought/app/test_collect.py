@@ -163,7 +163,7 @@ def test_wrong_use_is_one_line(cli: Cli, served: Serve, tmp_path: Path) -> None:
         ((tasks, "--set", "answer_threshold=5"), "holds runs with another context"),
         ((tasks, "--model", "openai:other"), "holds runs with another model"),
         (("damaged.jsonl",), "damaged.jsonl:1: broken JSON"),
-        (("other.jsonl",), "the task cats had another text"),
+        (("other.jsonl",), "the text of task cats has changed"),
     ):
         out = cli("collect", *arguments, *folder)
         assert (out.code, out.err.count("\n"), message in out.err) == (2, 1, True), out.err

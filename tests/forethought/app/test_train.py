@@ -96,7 +96,7 @@ def test_the_gate_adopts_the_better_model_and_says_no_with_exit_code_3(cli: Cli)
     assert (same.code, same.json["adopted"]) == (3, False)
     seen = Retry(task_id="t1", trajectory_id="x", before=("a",), after=())
     refused = cli(*gate, write_retries("seen", ("samule", seen), ("trained", seen)))
-    assert (refused.code, "task t1 was trained on" in refused.err) == (2, True)
+    assert (refused.code, "task t1 is a training task" in refused.err) == (2, True)
     (folder / "training.json").unlink()
     assert "whether the tasks were held out cannot be checked" in cli(*gate, "seen").err
     untried = cli(*gate, write_retries("untried", ("samule", seen)))

@@ -130,7 +130,7 @@ class Settings(BaseSettings):
         description="Key for Tavily's web search; default: ddgs.",
     )
     request_timeout_s: float = Field(
-        default=600, gt=0, allow_inf_nan=False, description="Seconds to wait for a reply of a model."
+        default=600, gt=0, allow_inf_nan=False, description="Seconds to wait for a model's reply."
     )
     drain_s: float = Field(
         default=25,

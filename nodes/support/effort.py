@@ -1,7 +1,7 @@
 """What `effort=auto` leaves out, and why: rules that cost no model call.
 
 A mechanism runs where it can change something. Each rule is one question about the moment at hand, with the
-reason that a skip is recorded with; docs/concepts/effort.md repeats the table, and a test compares the two.
+reason that a skip is recorded with; docs/concepts/effort.md lists them, and a test compares the two.
 With `paper` and `low`, and where a run sets the switch itself, no rule is asked.
 """
 

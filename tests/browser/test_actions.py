@@ -56,7 +56,9 @@ def status(page: Page) -> Locator:
 
 def step(page: Page, number: int) -> Locator:
     """A step of the timeline, which opens."""
-    return page.locator(f"#step-{number}").locator("details").or_(page.locator(f"details#step-{number}")).first
+    return (
+        page.locator(f"#step-{number}").locator("details").or_(page.locator(f"details#step-{number}")).first
+    )
 
 
 def asked_for(models: ModelServer, reply_name: str) -> list[SeenRequest]:
@@ -116,7 +118,9 @@ async def test_a_plan_is_rejected_then_edited(page: Page, models: ModelServer, w
     await expect(problem).to_be_focused()
     await expect(page.get_by_label("Edited")).to_have_value("[{")
     watch.forgive(422)
-    await page.get_by_label("Edited").fill('[{"id": "only", "description": "Compute 6 * 7", "depends_on": []}]')
+    await page.get_by_label("Edited").fill(
+        '[{"id": "only", "description": "Compute 6 * 7", "depends_on": []}]'
+    )
     await reply(page, "Edit")
     await expect(status(page)).to_have_text("answered")
     await expect(page.locator("main")).to_contain_text("only")
@@ -206,5 +210,7 @@ async def test_a_fork_runs_on_with_guidance_beside_the_first_branch(page: Page, 
 async def test_a_page_that_cannot_follow_its_run_says_so(page: Page, viewer: Viewer, watch: Watch) -> None:
     await page.route("**/changes?*", lambda route: route.fulfill(status=404))
     await page.goto(viewer.path("waiting"))
-    await expect(page.get_by_role("status")).to_have_text("This page no longer follows the run. Load it again.")
+    await expect(page.get_by_role("status")).to_have_text(
+        "This page no longer follows the run. Load it again."
+    )
     watch.forgive(404)

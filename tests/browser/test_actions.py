@@ -91,7 +91,7 @@ async def test_a_run_grows_in_the_open_page_around_what_a_person_does(
     await expect(status(page)).to_have_text("answered")
     await expect(page.get_by_role("heading", name="Answer", exact=True)).to_be_visible()
     assert await opened.evaluate("(each) => each.open"), "what was opened stays open"
-    assert any("The colour is teal." in seen.text for seen in models.requests)
+    assert notes.name in asked_for(models, "Plan")[0].text
     await expect(typed).to_be_focused()
     await page.keyboard.type("tence")
     await expect(typed).to_have_value("half a sentence")

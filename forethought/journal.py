@@ -114,7 +114,8 @@ class Journal:
                     await asyncio.sleep(_POLL_S)
         except TimeoutError:
             raise JournalError(
-                f"the thread's checkpoint was not saved within {ANCHOR_S:g} s, so the call was not made; resume the thread when its database answers again"
+                f"the thread's checkpoint was not saved within {ANCHOR_S:g} s, so the call was not "
+                "made; resume the thread when its database answers again"
             ) from None
 
 

@@ -105,7 +105,8 @@ def _loop() -> asyncio.AbstractEventLoop:
         _own = _own if _own and _own.thread.is_alive() else _OwnLoop()
     if is_here():
         raise RuntimeError(
-            "a synchronous method of a graph was called from asynchronous code, where it would wait for itself: await ainvoke, astream or aget_state instead"
+            "a synchronous method of a graph was called from asynchronous code, where it would "
+            "wait for itself: await ainvoke, astream or aget_state instead"
         )
     return _own.loop
 

@@ -264,7 +264,9 @@ def _with_known_names(made: Tool) -> Tool:
     content = () if made.content is CONTENT else made.content
     named = made.arguments.model_json_schema().get("properties", {})
     if unknown := {made.address or "", *content} - {*named, ""}:
-        raise ValueError(f"tool {made.name}: address or content names {min(unknown)!r}, which is not an argument of it")
+        raise ValueError(
+            f"tool {made.name}: address or content names {min(unknown)!r}, which is not an argument of it"
+        )
     return made
 
 

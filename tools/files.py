@@ -195,9 +195,7 @@ def named_file(name: str, settings: Settings) -> Path:
     """The path of `name` in the operator's folder, all links followed. Raises FilesError."""
     folder, shown = settings.files_dir, safe_name(name)
     if folder is None:
-        raise FilesError(
-            "named files need a folder: set FORETHOUGHT_FILES_DIR, or send the data"
-        )
+        raise FilesError("named files need a folder: set FORETHOUGHT_FILES_DIR, or send the data")
     try:
         root = folder.resolve()
         path = (root / name).resolve()

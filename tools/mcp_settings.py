@@ -121,7 +121,9 @@ def read_servers(file: Path) -> McpServers:
         place = ".".join(str(part) for part in first["loc"]) or "the whole file"
         problem = f"{file}: {place}: {one_line(first['msg']).removeprefix('Value error, ')}"
     except KeyError as error:
-        problem = f"{file}: the environment variable {error.args[0]} is not set; set it, or remove it from the file"
+        problem = (
+            f"{file}: the environment variable {error.args[0]} is not set; set it, or remove it from the file"
+        )
     except (ValueError, RecursionError) as error:
         problem = f"{file} is not JSON: {one_line(error)}"
     raise McpSetupError(f"the MCP file {problem}")

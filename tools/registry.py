@@ -64,7 +64,8 @@ def toolbox(
     for name, effect in (effects or {}).items():
         if name not in box or effect not in get_args(Effect):
             raise ValueError(
-                f"effects: {name}: {effect!r} is not valid: map a tool's name ({', '.join(box)}) to read, write or egress"
+                f"effects: {name}: {effect!r} is not valid: map a tool's name ({', '.join(box)}) to "
+                "read, write or egress"
             )
         box[name] = replace(box[name], effect=effect)
     if box.get(PYTHON.name) is PYTHON:
@@ -138,7 +139,8 @@ def _of_module(name: str) -> list[Tool]:
     items = module.TOOLS if hasattr(module, "TOOLS") else _public_tools(module)
     if not isinstance(items, Iterable) or not (tools := [_as_tool(item, name) for item in items]):
         raise ValueError(
-            f"tools module {name} defines no tools: give its functions type hints and docstrings, or set TOOLS"
+            f"tools module {name} defines no tools: give its functions type hints and docstrings, "
+            "or set TOOLS"
         )
     return tools
 

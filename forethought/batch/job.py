@@ -100,7 +100,10 @@ class JobRunner:
                 return None
             text, tries = begun[0]
             if tries > self.attempts:
-                line = f"gave up after {tries - 1} attempts that did not end; try again with: forethought jobs --retry"
+                line = (
+                    f"gave up after {tries - 1} attempts that did not end; try again with: forethought jobs "
+                    "--retry"
+                )
                 result = JobResult("failed", "failed", line)
             else:
                 try:

@@ -54,7 +54,8 @@ async def submit(
     """
     if batch is not None and (not BATCH.fullmatch(batch) or batch in _RESERVED):
         raise ValueError(
-            f"{batch[:40]!r} is not a valid batch name: use at most 18 letters, digits and . _ -, but not {', '.join(sorted(_RESERVED))}"
+            f"{batch[:40]!r} is not a valid batch name: use at most 18 letters, digits and . _ -, "
+            f"but not {', '.join(sorted(_RESERVED))}"
         )
     jobs = [(task, await asyncio.to_thread(_payload, task, context, settings)) for task in with_ids(tasks)]
     batch = batch or f"b{digest(''.join(task.id + payload.digest for task, payload in jobs))[:_OWN_ID]}"
@@ -72,7 +73,8 @@ async def submit(
             (known,) = await (await connection.execute(_INSERT, values)).fetchall()
             if known["digest"] != payload.digest:
                 raise ValueError(
-                    f"batch {batch} already has a different task {task.id} (other text, files or settings): change the id or the batch's name; nothing was added"
+                    f"batch {batch} already has a different task {task.id} (other text, files or settings): "
+                    "change the id or the batch's name; nothing was added"
                 )
             if known["is_new"]:
                 added.append(thread_id)

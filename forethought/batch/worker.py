@@ -102,7 +102,8 @@ class _Worker:
             self.shutdown.request(at_once=True)
             if is_lost(error):
                 raise StorageError(
-                    f"the database {self.queue.address.shown} was lost; start the worker again when it is back, and its jobs continue"
+                    f"the database {self.queue.address.shown} was lost; start the worker again when it is "
+                    "back, and its jobs continue"
                 ) from error
             raise
         finally:
@@ -110,7 +111,8 @@ class _Worker:
             await asyncio.gather(fetching, return_exceptions=True)
         if len(self._refused) >= _MOST_REFUSED:
             raise ConfigurationError(
-                f"{_MOST_REFUSED} jobs in a row failed, the last one with: {self._refused[-1]}; fix this, run forethought jobs --retry, and start the worker again"
+                f"{_MOST_REFUSED} jobs in a row failed, the last one with: {self._refused[-1]}; fix "
+                "this, run forethought jobs --retry, and start the worker again"
             )
         return self.ended
 

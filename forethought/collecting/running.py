@@ -156,7 +156,9 @@ class Collector:
             await self._invoke(None, config)
         snapshot = await self.graph.aget_state(config)
         if snapshot.interrupts:
-            raise RunError("the run waits for a person, but a collection asks nobody; change the settings that ask")
+            raise RunError(
+                "the run waits for a person, but a collection asks nobody; change the settings that ask"
+            )
         plans = [
             plan
             async for earlier in self.graph.aget_state_history(config)

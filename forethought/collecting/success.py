@@ -72,9 +72,7 @@ def check_named(tasks: Sequence[CollectTask], named: Collection[str]) -> None:
     wanted = dict.fromkeys(task.checker for task in tasks if task.checker and task.checker not in named)
     if wanted:
         flags = " ".join(f"--checker {name}" for name in wanted)
-        raise ValueError(
-            f"the tasks name checkers, which run code: allow them with {one_line(flags, 500)}"
-        )
+        raise ValueError(f"the tasks name checkers, which run code: allow them with {one_line(flags, 500)}")
 
 
 def load_function(spec: str) -> Callable[..., Any]:

@@ -260,7 +260,8 @@ def merged(evaluations: Sequence[Evaluation]) -> tuple[Evaluation, list[str]]:
         known, theirs = first.run.samples, other.run.samples
         if changed := next((id for id in known if theirs.get(id, known[id]) != known[id]), None):
             raise ResultsError(
-                f"{other.folder}: the text of sample {changed} differs from that in {first.folder}: compare evaluations of the same data"
+                f"{other.folder}: the text of sample {changed} differs from that in {first.folder}: "
+                "compare evaluations of the same data"
             )
     names = _names(evaluations)
     results = tuple(

@@ -30,7 +30,7 @@ SHOWN_ACTIONS = 80
 """Maximum possible actions in an observation."""
 _ACTION_CHARS = 200
 WORLD_S = 1_800.0
-"""Time limit of an environment's answer, in seconds (some ask a model); after it, the environment counts as broken."""
+"""Time limit of an environment's answer, in seconds; after it, the environment counts as broken."""
 OVER = "The episode is over: nothing more can be done in it."
 _SERVED = frozenset({"web_search"})
 """Built-in tools that need a server outside the task."""

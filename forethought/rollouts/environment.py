@@ -192,7 +192,9 @@ async def replay_prefix(environment: Environment, prefix: Sequence[TrajectorySte
                 f"where the recorded run saw {one_line(step.observation, _SHOWN)!r}"
             )
         if reply.done and step is not prefix[-1]:
-            diverged = diverged or f"the replay ended at step {step.number}, before the end of the recorded steps"
+            diverged = (
+                diverged or f"the replay ended at step {step.number}, before the end of the recorded steps"
+            )
             break
     return Replay(reply, diverged, usage)
 
@@ -214,7 +216,9 @@ async def _guarded(
         raise
     except Exception as error:
         what = f"{type(error).__name__}: {one_line(str(error), _SHOWN)}".rstrip(": ")
-        raise RolloutError(f"the environment {environment.name} failed {when} ({what}): fix its code") from error
+        raise RolloutError(
+            f"the environment {environment.name} failed {when} ({what}): fix its code"
+        ) from error
     if not isinstance(reply, EnvironmentReply):
         kind = type(reply).__name__
         raise RolloutError(

@@ -28,7 +28,9 @@ class GoldAnswer:
 
     def __post_init__(self) -> None:
         if not any(text.strip() for text in self.accepted):
-            raise ValueError("the expected answer is missing: give the one that a correct run would have given")
+            raise ValueError(
+                "the expected answer is missing: give the one that a correct run would have given"
+            )
 
     async def judge(self, trajectory: Trajectory) -> Verdict:
         """See `Evaluator`."""

@@ -134,7 +134,8 @@ def make_rollouts(trajectory: Trajectory, thread: str | None, context: DebuggerC
         raise RolloutError("this server can rerun threads only: give a thread_id instead of a trajectory")
     if os.environ.get(_WORKERS) == "1":
         raise RolloutError(
-            "this server runs one job at a time, but a re-run needs a second: start it with langgraph dev --n-jobs-per-worker 4"
+            "this server runs one job at a time, but a re-run needs a second: start it with "
+            "langgraph dev --n-jobs-per-worker 4"
         )
     effects = effects_of(Settings())
     leaf = {"thread_id": thread, "checkpoint_ns": "", "checkpoint_id": trajectory.id.rpartition("@")[2]}

@@ -144,7 +144,10 @@ class ThreadRollouts:
             numbers = {step["n"] for step in place.kept_steps}
             prefix = [step for step in self.trajectory.steps if step.number in numbers]
             if len(prefix) != len(numbers):
-                raise RolloutError(f"thread {self.thread.thread}: its checkpoints do not match the trajectory; load the thread again")
+                raise RolloutError(
+                    f"thread {self.thread.thread}: its checkpoints do not match the trajectory; load the "
+                    "thread again"
+                )
             started = time.monotonic()
             limits = self._limits(place)
             begun = await self._broken_off(place, guidance)
@@ -203,7 +206,9 @@ class ThreadRollouts:
         head = newest[0] if newest else None
         if head and _unfinished(head) and "tool_executor" in head.waiting and not self.allow_writes:
             raise RolloutError(
-                f"a run of thread {self.thread.thread} stopped during tool calls that may have changed something outside: resume it first, or allow a re-run in the present state of the world (allow_writes)"
+                f"a run of thread {self.thread.thread} stopped during tool calls that may have changed "
+                "something outside: resume it first, or allow a re-run in the present state of the "
+                "world (allow_writes)"
             )
         run_since = [step for at in newest if at.values.get("task") for step in self.read(at.values).steps]
         abandoned = [
@@ -213,7 +218,8 @@ class ThreadRollouts:
         if changed and not self.allow_writes:
             numbers = ", ".join(map(str, changed))
             raise RolloutError(
-                f"the re-run would not undo what steps {numbers} changed outside: give an Environment that restores it, or allow a re-run in the present state of the world (allow_writes)"
+                f"the re-run would not undo what steps {numbers} changed outside: give an Environment "
+                "that restores it, or allow a re-run in the present state of the world (allow_writes)"
             )
         return ""
 
@@ -221,7 +227,9 @@ class ThreadRollouts:
         """The last checkpoint of the trajectory's own branch, whatever the thread's head is by now."""
         leaf = await self.thread.read(self.at)
         if leaf is None:
-            raise RolloutError(f"thread {self.thread.thread} does not exist, or its checkpoints were deleted; choose another")
+            raise RolloutError(
+                f"thread {self.thread.thread} does not exist, or its checkpoints were deleted; choose another"
+            )
         return leaf
 
     def _answer_number(self, leaf: Point) -> int:

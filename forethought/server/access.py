@@ -31,11 +31,20 @@ def identity(
     if users:
         return _by_token(users, authorization)
     if not _is_loopback(client) or any(name in headers for name in _FORWARDED):
-        raise NoAccess("this server has no access tokens and accepts only its own machine; set FORETHOUGHT_ACCESS_TOKENS to open it")
+        raise NoAccess(
+            "this server has no access tokens and accepts only its own machine; set "
+            "FORETHOUGHT_ACCESS_TOKENS to open it"
+        )
     if not _names_this_machine(headers.get("host", "")):
-        raise NoAccess("this server has no access tokens and accepts only the host name localhost; use it, or set FORETHOUGHT_ACCESS_TOKENS")
+        raise NoAccess(
+            "this server has no access tokens and accepts only the host name localhost; use it, or "
+            "set FORETHOUGHT_ACCESS_TOKENS"
+        )
     if not _is_own_page(headers.get("origin", "")):
-        raise NoAccess("this server has no access tokens and refuses pages of other sites; set FORETHOUGHT_ACCESS_TOKENS to use them")
+        raise NoAccess(
+            "this server has no access tokens and refuses pages of other sites; set "
+            "FORETHOUGHT_ACCESS_TOKENS to use them"
+        )
     return LOCAL_USER
 
 

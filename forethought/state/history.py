@@ -231,7 +231,9 @@ async def _line(checkpoints: Checkpoints, what: str, leaf: Any | None) -> AsyncI
     branches. `what` is looked for."""
     point = await checkpoints.read(leaf)
     if point is None:
-        raise ForkError(f"thread {checkpoints.thread} has no checkpoint to go back to; run a task in it first")
+        raise ForkError(
+            f"thread {checkpoints.thread} has no checkpoint to go back to; run a task in it first"
+        )
     while True:
         yield point
         if point.parent is None:
@@ -266,7 +268,8 @@ async def _find_answer(line: AsyncIterator[Point], checkpoints: Checkpoints) -> 
 
 def _missing_checkpoint(checkpoints: Checkpoints, what: str) -> str:
     return (
-        f"thread {checkpoints.thread}: the checkpoint before {what} was deleted or pruned; start the task in a new thread"
+        f"thread {checkpoints.thread}: the checkpoint before {what} was deleted or pruned; "
+        "start the task in a new thread"
     )
 
 

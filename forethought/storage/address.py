@@ -77,7 +77,8 @@ def _postgres(text: str) -> Address:
     except ImportError as error:
         raise StorageError(MISSING_EXTRA, wrong_use=True) from error
     advice = (
-        "write postgresql://user:password@host:port/database; in user and password, write %40 for @, %2F for /, %3A for :, %23 for #, %25 for %"
+        "write postgresql://user:password@host:port/database; in user and password, write %40 "
+        "for @, %2F for /, %3A for :, %23 for #, %25 for %"
     )
     try:
         parts = {name: str(value) for name, value in conninfo_to_dict(text).items()}

@@ -54,7 +54,8 @@ class AdvisoryLocks:
         if connection is not None and not await _is_alive(connection):
             shown = thread_id[:100]
             raise StorageError(
-                f"thread {shown}: the connection that locked it was lost, and another process may have resumed it; the work so far is saved; continue with: forethought resume {shown}"
+                f"thread {shown}: the connection that locked it was lost, and another process may have "
+                f"resumed it; the work so far is saved; continue with: forethought resume {shown}"
             )
 
     async def locked(self, thread_ids: Iterable[str]) -> set[str]:

@@ -13,7 +13,10 @@ _ADVICE = (
     ("Connection refused", "is the server running there?"),
     ("No such file or directory", "is the server running there?"),
     ("timeout expired", "the server does not answer; check that it is running and reachable"),
-    ("couldn't get a connection", "the server does not answer; the work so far is saved, so resume when it is back"),
+    (
+        "couldn't get a connection",
+        "the server does not answer; the work so far is saved, so resume when it is back",
+    ),
     ("closed the connection", "the work so far is saved; resume when the server is back"),
 )
 

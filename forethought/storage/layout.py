@@ -52,12 +52,15 @@ async def _is_ours(saver: ThreadSaver) -> bool:
     version, key_check = values.get("version"), values.get("key_check")
     if version != VERSION:
         raise StorageError(
-            f"the database {saver.shown}: it belongs to another release (layout {version}; this release needs {VERSION}); {other}"
+            f"the database {saver.shown}: it belongs to another release (layout {version}; this "
+            f"release needs {VERSION}); {other}"
         )
     if saver.cipher is None and key_check is not None:
         raise StorageError(f"the database {saver.shown}: {NO_KEY}")
     if saver.cipher is not None and key_check is None:
-        raise StorageError(f"the database {saver.shown}: it is not encrypted; unset FORETHOUGHT_ENCRYPTION_KEY")
+        raise StorageError(
+            f"the database {saver.shown}: it is not encrypted; unset FORETHOUGHT_ENCRYPTION_KEY"
+        )
     try:
         if saver.cipher is not None:
             saver.cipher.decrypt_text(str(key_check))

@@ -33,7 +33,9 @@ async def delete_threads(
         try:
             async with saver.claim(thread_id):
                 if await _newest(saver, thread_id) > unchanged_since.timestamp():
-                    raise StorageError(f"thread {thread_id[:100]} was resumed in the meantime; it is not deleted")
+                    raise StorageError(
+                        f"thread {thread_id[:100]} was resumed in the meantime; it is not deleted"
+                    )
                 await saver.adelete_thread(thread_id)
         except StorageError as error:
             skipped[thread_id] = str(error)

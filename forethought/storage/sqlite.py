@@ -111,7 +111,9 @@ async def _connect(
 def _check_folder(path: Path, create: bool, missing: str) -> None:
     """Make the file's folder. Raises StorageError where that fails, or the file is to be there."""
     if not path.exists() and not create:
-        raise StorageError(f"{missing}: there is no database at {path}; check --db or FORETHOUGHT_DB", wrong_use=True)
+        raise StorageError(
+            f"{missing}: there is no database at {path}; check --db or FORETHOUGHT_DB", wrong_use=True
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

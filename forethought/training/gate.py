@@ -123,12 +123,15 @@ def _sums_by_task(prompted: Sequence[Retry], trained: Sequence[Retry]) -> list[t
         other = second[task, one.trajectory_id]
         if Counter(one.before) != Counter(other.before):
             raise TrainingError(
-                f"the two files disagree on the errors before the retry of {task}, {one.trajectory_id}: make both from the same failures"
+                f"the two files disagree on the errors before the retry of {task}, {one.trajectory_id}: "
+                "make both from the same failures"
             )
         before, gain = sums.get(task, (0, 0))
         sums[task] = before + len(one.before), gain + other.gone - one.gone
     if not any(before for before, _ in sums.values()):
-        raise TrainingError("the trials have no errors before the retries, so there is nothing to compare: give others")
+        raise TrainingError(
+            "the trials have no errors before the retries, so there is nothing to compare: give others"
+        )
     return list(sums.values())
 
 

@@ -83,7 +83,10 @@ class LocalModel:
 
         user = shorten(messages[user_at]["content"], lambda text: len(encoded(text)) <= self._prompt_tokens)
         if user is None:
-            raise TrainingError(f"the task and its background do not fit into {self._prompt_tokens} tokens: shorten the background")
+            raise TrainingError(
+                f"the task and its background do not fit into {self._prompt_tokens} tokens: shorten the "
+                "background"
+            )
         return encoded(user)
 
 

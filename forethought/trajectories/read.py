@@ -157,7 +157,8 @@ def _unknown(value: object) -> UnknownFormatError:
     formats = [react_logs.REACT_LOG] if is_text else FORMATS
     known = "; ".join(f"{each.name} ({each.looked_for})" for each in formats)
     return UnknownFormatError(
-        f"unknown trajectory format ({one_line(what, 300)}); convert it to the form that `forethought trajectories schema` prints. Known formats: {known}"
+        f"unknown trajectory format ({one_line(what, 300)}); convert it to the form that "
+        f"`forethought trajectories schema` prints. Known formats: {known}"
     )
 
 

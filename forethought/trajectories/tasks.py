@@ -63,7 +63,8 @@ class CollectTask(BaseModel):
         said = [any(text.strip() for text in texts) for texts in (self.expected, self.rubric)]
         if [*said, bool(self.checker)].count(True) != 1:
             raise ValueError(
-                "give one of: expected (the accepted answers), rubric (criteria for a judge), checker (MODULE:NAME)"
+                "give one of: expected (the accepted answers), rubric (criteria for a judge), checker "
+                "(MODULE:NAME)"
             )
         return self
 
@@ -122,7 +123,10 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Any]]:
     try:
         for row in rows:
             if None in row or None in row.values():
-                raise FileError(f"{path}:{rows.line_num}: the row and the header have different numbers of cells; correct it")
+                raise FileError(
+                    f"{path}:{rows.line_num}: the row and the header have different numbers of cells; "
+                    "correct it"
+                )
             cells = {name.strip(): cell.strip() for name, cell in row.items() if cell.strip()}
             lists = {name: cells[name].split(SEPARATOR) for name in _LISTS & cells.keys()}
             yield rows.line_num, cells | {name: [part.strip() for part in lists[name]] for name in lists}

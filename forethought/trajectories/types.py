@@ -130,7 +130,7 @@ class Reference(_Record):
     gold: tuple[str, ...] = ()
     """Accepted answers; each of them is right."""
     solution: str = ""
-    """What a right run does or says, if a single answer cannot tell: required actions and outputs, a patch."""
+    """What a right run does or says, if no single answer can tell: required actions and outputs, a patch."""
     annotation: Annotation | None = None
 
     @property

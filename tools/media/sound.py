@@ -37,7 +37,11 @@ ASK_AGAIN = "Ask the user for the file again, or as another format."
 
 def ffmpeg_lacks() -> str:
     """What keeps ffmpeg from being used; '' if nothing does."""
-    return "" if shutil.which("ffmpeg") else "ffmpeg is not installed (install it with the system's package manager)"
+    return (
+        ""
+        if shutil.which("ffmpeg")
+        else "ffmpeg is not installed (install it with the system's package manager)"
+    )
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,8 @@ class Sound:
             raise ToolError(
                 f"{self.name} is longer than {self.longest_s / 60:g} minutes, the limit here",
                 cause="limit",
-                hint="Ask the user for the part that matters, as a file of its own (the operator can raise FORETHOUGHT_MAX_AUDIO_MINUTES).",
+                hint="Ask the user for the part that matters, as a file of its own (the operator can raise "
+                "FORETHOUGHT_MAX_AUDIO_MINUTES).",
             )
 
     def _ffmpeg(self, output: list[str]) -> bytes:

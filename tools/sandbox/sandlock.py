@@ -62,7 +62,8 @@ def why_not() -> ToolError | None:
     have, need = sandlock.landlock_abi_version(), sandlock.min_landlock_abi()
     if have < need:
         return unavailable(
-            f"this kernel cannot confine programs: it has Landlock ABI {max(have, 0)}, but {need} is needed (Linux 6.7 or later with Landlock enabled)",
+            f"this kernel cannot confine programs: it has Landlock ABI {max(have, 0)}, but {need} "
+            "is needed (Linux 6.7 or later with Landlock enabled)",
             INSTEAD,
         )
     return None
@@ -285,7 +286,11 @@ def _parsed(line: bytes) -> dict[str, Any]:
         message = json.loads(line)
     except (ValueError, RecursionError):
         message = None
-    return message if isinstance(message, dict) else {"error": "the program closed its connection to the sandbox"}
+    return (
+        message
+        if isinstance(message, dict)
+        else {"error": "the program closed its connection to the sandbox"}
+    )
 
 
 def _size(folder: str) -> int:

@@ -79,7 +79,10 @@ async def trials_of(contexts: Sequence[TrialContext]) -> tuple[list[TrainingTria
 
 async def _explored(context: TrialContext) -> list[TrainingTrial]:
     if context.outcome is None:
-        raise InfrastructureError(f"sample {context.sample.id}: the benchmark cannot say whether a trial succeeded; use another split for training")
+        raise InfrastructureError(
+            f"sample {context.sample.id}: the benchmark cannot say whether a trial succeeded; use "
+            "another split for training"
+        )
     state, bench = await Reflexion().carry_out(context)
     return [
         TrainingTrial(

@@ -15,7 +15,8 @@ from forethought.trajectories.questions import fingerprint
 SHIPPED = Path(provenance.__file__).parent / "distilled" / "planning_errors.yaml"
 OPTION = "leave_out"
 ABOUT = (
-    "a file of planning errors whose source questions are left out (default: the packaged file); none keeps all questions"
+    "a file of planning errors whose source questions are left out (default: the packaged "
+    "file); none keeps all questions"
 )
 _log = logging.getLogger(__name__)
 
@@ -32,7 +33,8 @@ def without_learned_from(
     record = provenance.provenance_path(errors)
     if not record.is_file():
         raise DataError(
-            f"{record}: not found, but it lists the source questions of {errors.name}: name another file with {OPTION}, or keep all questions with {OPTION}=none"
+            f"{record}: not found, but it lists the source questions of {errors.name}: name another "
+            f"file with {OPTION}, or keep all questions with {OPTION}=none"
         )
     try:
         used = provenance.used_fingerprints(errors)

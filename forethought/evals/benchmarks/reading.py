@@ -84,7 +84,9 @@ def csv_of(path: Path, columns: Sequence[str], source: Source) -> Iterator[tuple
             raise source.fault(f"{path}:1", f"the column {' and '.join(missing)} is missing")
         for row in rows:
             if None in row or None in row.values():
-                raise source.fault(f"{path}:{rows.line_num}", "the row and the header have different numbers of cells")
+                raise source.fault(
+                    f"{path}:{rows.line_num}", "the row and the header have different numbers of cells"
+                )
             yield f"{path}:{rows.line_num}", row
     except csv.Error as error:
         raise source.fault(f"{path}:{rows.reader.line_num}", f"broken CSV ({error})") from error

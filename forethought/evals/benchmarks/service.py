@@ -83,7 +83,9 @@ class ServiceBenchmark(Benchmark):
     def _of_domain(self, data: Path, domain: str, split: str) -> Iterator[Sample]:
         get = f"get it with: git clone https://github.com/{self.repository}"
         if not (data / self.package).is_dir():
-            raise DataError(f"{data} is not a checkout of {self.repository} ({self.package} is missing): {get}")
+            raise DataError(
+                f"{data} is not a checkout of {self.repository} ({self.package} is missing): {get}"
+            )
         try:
             with open_checkout(self.worker, data, domain, split) as checkout:
                 description = checkout.ask("describe")

@@ -32,7 +32,9 @@ URL = "http://127.0.0.1:3000"
 SPLITS = {"test": range(500), "eval": range(500, 1500)}
 """Numbers of the goals in each split of WebShop's own agents."""
 _START = (
-    "start WebShop (github.com/princeton-nlp/WebShop, MIT; its setup.sh downloads the products) with `python -m web_agent_site.app`, and give its address with --option url=http://HOST:PORT"
+    "start WebShop (github.com/princeton-nlp/WebShop, MIT; its setup.sh downloads the "
+    "products) with `python -m web_agent_site.app`, and give its address with --option "
+    "url=http://HOST:PORT"
 )
 
 

@@ -89,7 +89,8 @@ def training_samples(
     free = [sample for sample in shuffled(samples, seed)[::-1] if sample.id not in evaluated_ids]
     if len(free) < count:
         raise ValueError(
-            f"--train {count}: only {len(free)} samples are free for training; give a smaller --limit or --train, or choose another training split with --train-option"
+            f"--train {count}: only {len(free)} samples are free for training; give a smaller "
+            "--limit or --train, or choose another training split with --train-option"
         )
     return tuple(free[:count])
 

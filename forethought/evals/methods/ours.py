@@ -158,7 +158,8 @@ class _Run:
                     return ""
                 kinds = {item.value.get("kind") for item in interrupts}
                 if kinds != {"tool"} or self.refusals >= self.context.max_steps:
-                    return f"it asked a person ({', '.join(sorted(map(str, kinds)))}), but an evaluation has none"
+                    asked = ", ".join(sorted(map(str, kinds)))
+                    return f"it asked a person ({asked}), but an evaluation has none"
                 self.refusals += 1
                 payload = Command(
                     resume={

@@ -49,7 +49,8 @@ def notes(run: Run, figures: Figures) -> list[str]:
     budget = f"{run.budget.max_steps} steps and {run.budget.max_tokens:,} tokens per sample"
     lines = [
         f"Model {run.model}; {budget}; {run.trials} trial(s); seed {run.seed}{chosen}. "
-        f"Score: {run.main_metric}, mean over samples, 95 % bootstrap interval. Tokens, USD and steps are means per trial; seconds are the median."
+        f"Score: {run.main_metric}, mean over samples, 95 % bootstrap interval. Tokens, USD and "
+        "steps are means per trial; seconds are the median."
     ]
     if run.scripted:
         lines.append(
@@ -57,7 +58,8 @@ def notes(run: Run, figures: Figures) -> list[str]:
         )
     if any(row.asked_outcome for row in figures.rows):
         lines.append(
-            "`*`: received the benchmark's verdict on its tries at these samples, as in its paper; the others did not."
+            "`*`: received the benchmark's verdict on its tries at these samples, as in its paper; "
+            "the others did not."
         )
     methods = [row.method for row in figures.rows]
     if learned := [f"{name} {run.learned_for[name]:,}" for name in methods if name in run.learned_for]:
@@ -65,12 +67,14 @@ def notes(run: Run, figures: Figures) -> list[str]:
     alone = [n for n in methods if n.partition(" (")[0] in ABLATIONS and not reference(n, methods)]
     if alone:
         lines.append(
-            f"{REFERENCE} is missing; compare {', '.join(alone)} with it, since all other methods differ in more than one mechanism."
+            f"{REFERENCE} is missing; compare {', '.join(alone)} with it, since all other methods "
+            "differ in more than one mechanism."
         )
     failed = sum(row.infrastructure_failures for row in figures.rows)
     if failed:
         lines.append(
-            f"{failed} trial(s) had no working model, server or environment; they are in no mean. Repeat the `eval run` command to try them again."
+            f"{failed} trial(s) had no working model, server or environment; they are in no mean. "
+            "Repeat the `eval run` command to try them again."
         )
     unscored = sum(row.unscored for row in figures.rows)
     if unscored:

@@ -149,7 +149,9 @@ async def test_a_re_run_ends_when_its_tokens_are_spent() -> None:
     assert continuation.usage["input_tokens"] == 300
 
 
-@pytest.mark.parametrize(("action", "said"), [("kick", "KeyError: 'leg'"), ("hit", "returned a str at 'hit'")])
+@pytest.mark.parametrize(
+    ("action", "said"), [("kick", "KeyError: 'leg'"), ("hit", "returned a str at 'hit'")]
+)
 async def test_an_environment_that_breaks_ends_the_run_with_a_line(action: str, said: str) -> None:
     continuation = await rolled_at_desk(Acts(action))
     (step,) = continuation.trajectory.steps

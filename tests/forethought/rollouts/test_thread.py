@@ -210,7 +210,9 @@ async def test_a_checkpoint_that_is_gone_is_said_in_one_line(record: Record) -> 
         again.from_step(3, "action", []),
         again.from_start([]),
     ):
-        with pytest.raises(RolloutError, match=r"^thread t: the checkpoint before .* was deleted or pruned") as raised:
+        with pytest.raises(
+            RolloutError, match=r"^thread t: the checkpoint before .* was deleted or pruned"
+        ) as raised:
             await gone
         assert "\n" not in str(raised.value)
     await out.saver.adelete_thread("t")

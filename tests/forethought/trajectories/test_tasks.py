@@ -62,7 +62,10 @@ def test_a_table_has_a_task_in_each_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("question,expected\nHow many?,4,5\n", "tasks.csv:2: the row and the header have different numbers of cells"),
+        (
+            "question,expected\nHow many?,4,5\n",
+            "tasks.csv:2: the row and the header have different numbers of cells",
+        ),
         ("question,expected\nHow many?,4\nWhy?,\n", "tasks.csv:3: the record: give one of: expected"),
         ('question,expected\n"How many?,4\n', "tasks.csv:2: broken CSV"),
         ("frage,expected\nWie?,4\n", "tasks.csv:2: task: "),

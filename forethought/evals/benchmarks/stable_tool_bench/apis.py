@@ -41,9 +41,7 @@ def apis_of(listed: Sequence[Mapping[str, Any]]) -> list[Api]:
         names = unique(functions, RESERVED)
         return [_api(item, name) for item, name in zip(listed, names, strict=True)]
     except (KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"an entry of api_list is malformed ({type(error).__name__}: {error})"
-        ) from error
+        raise DataError(f"an entry of api_list is malformed ({type(error).__name__}: {error})") from error
 
 
 def _api(item: Mapping[str, Any], name: str) -> Api:

@@ -36,7 +36,8 @@ def check_server(url: str) -> None:
         socket.create_connection((parts.hostname or "", port), _CONNECT_S).close()
     except OSError as error:
         raise InfrastructureError(
-            f"no virtual API server answers at {url} ({error}): start it, or give its address with --option server=URL"
+            f"no virtual API server answers at {url} ({error}): start it, or give its address with "
+            "--option server=URL"
         ) from error
 
 

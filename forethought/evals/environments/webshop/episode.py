@@ -85,7 +85,8 @@ class ShopEpisode:
         page = await self._shop.get(session_of(self._goal))
         if self._instruction is not None and page.instruction != self._instruction:
             raise InfrastructureError(
-                f"the shop at {self._shop.url} was restarted, and goal {self._goal} has changed: start the evaluation again in a new folder"
+                f"the shop at {self._shop.url} was restarted, and goal {self._goal} has changed: start "
+                "the evaluation again in a new folder"
             )
         self._page, self._choices = page, {}
         return self._reply()

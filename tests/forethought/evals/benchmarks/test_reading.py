@@ -95,7 +95,8 @@ def test_options_have_a_default_and_refuse_what_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ids", "message"), [(["a", "a"], "is used twice"), (["a b"], "is not a valid id"), ([""], "not a valid id")]
+    ("ids", "message"),
+    [(["a", "a"], "is used twice"), (["a b"], "is not a valid id"), ([""], "not a valid id")],
 )
 def test_ids_are_plain_and_unique(ids: list[str], message: str) -> None:
     with pytest.raises(DataError, match=message):

@@ -162,7 +162,9 @@ def test_data_that_is_not_what_it_should_be(
 
 def test_a_missing_file_of_the_checkout_is_named(tmp_path: Path) -> None:
     (write_checkout(tmp_path) / FILES[3]).unlink()
-    with pytest.raises(DataError, match=r"no database/attractions/attractions\.csv in this folder\. Clone github"):
+    with pytest.raises(
+        DataError, match=r"no database/attractions/attractions\.csv in this folder\. Clone github"
+    ):
         BENCHMARK.samples(tmp_path, {})
 
 

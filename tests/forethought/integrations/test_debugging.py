@@ -59,7 +59,7 @@ async def test_a_file_is_named_by_its_path_and_a_run_in_it_by_its_id(ask: Ask, t
     path = tmp_path / "runs.jsonl"
     path.write_text("\n".join(trajectory(2, id=key).model_dump_json() for key in ("one", "two")))
     assert (await ask(str(path), pick="two")).critical["critical_step"] == 2
-    with pytest.raises(ValueError, match="there are 2 runs: choose one: one, two"):
+    with pytest.raises(ValueError, match="there are 2 runs: choose from one, two"):
         await ask(path)
     with pytest.raises(ValueError, match="no run has the id three: choose from one, two"):
         await ask(path, pick="three")

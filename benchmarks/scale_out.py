@@ -262,7 +262,7 @@ def wait_for(done: Callable[[], bool], what: str) -> None:
     until = time.monotonic() + _LONGEST_S
     while not done():
         if time.monotonic() > until:
-            raise SystemExit(f"waited {_LONGEST_S:.0f} s in vain for {what}")
+            raise SystemExit(f"no sign of {what} within {_LONGEST_S:.0f} s")
         time.sleep(0.1)
 
 

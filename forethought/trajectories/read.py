@@ -96,7 +96,7 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
 
 
 def candidates(folder: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
-    """The files in a folder and its subfolders that may hold something to be read; hidden ones do
+    """The files in a folder and its subfolders that may hold runs; hidden ones do
     not, nor those that are read with their folder's results."""
 
     def fits(file: Path) -> bool:
@@ -104,13 +104,21 @@ def candidates(folder: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
         return not hidden and file.suffix.lower() in suffixes and file.is_file()
 
     files = [file for file in sorted(folder.rglob("*")) if fits(file)]
-    read_with_results = {simulation for file in files for simulation in _simulations(file)}
-    return [file for file in files if file not in read_with_results]
+    left_out = {other for file in files for other in (*_simulations(file), *_without_runs(file))}
+    return [file for file in files if file not in left_out]
 
 
 def _simulations(file: Path) -> list[Path]:
     """The simulations of tau2 that stand in a folder beside its results."""
     return sorted((file.parent / "simulations").glob("*.json")) if file.name == "results.json" else []
+
+
+def _without_runs(file: Path) -> list[Path]:
+    """The files of an evaluation's folder besides its trajectories, which its logs would give once more."""
+    root = file.parent
+    if file.name != "results.jsonl" or not (root / "trajectories").is_dir():
+        return []
+    return [file, root / "run.json", *root.glob("learned/*"), *root.glob("logs/*")]
 
 
 def from_json(value: object, name: str = "trajectory") -> Loaded:

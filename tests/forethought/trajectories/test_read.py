@@ -63,6 +63,21 @@ def test_a_folder_of_logs_of_every_kind_names_what_it_passes_over(tmp_path, capl
     assert own[1:] == [f"{tmp_path}: skipped, in no known format: config.json"]
 
 
+def test_the_folder_of_an_evaluation_gives_each_of_its_runs_once(tmp_path, caplog):
+    put(tmp_path / "trajectories" / "react" / "cats--1.json", CHAT)
+    put(tmp_path / "results.jsonl", {"method": "react", "sample": "cats"})
+    put(tmp_path / "run.json", {"benchmark": "tiny"})
+    put(tmp_path / "learned" / "samule.json", {"usage": {}})
+    spec = {"created": "2026-01-01", "model": "m", "dataset": {}, "config": {}, "task": "parcels"}
+    (tmp_path / "logs").mkdir()
+    write_eval_log(
+        EvalLog.model_validate({**chat_examples.INSPECT, "eval": spec}), str(tmp_path / "logs" / "a.eval")
+    )
+    (loaded,) = read_trajectories(tmp_path)
+    assert loaded.trajectory.task == "Do it"
+    assert [each.getMessage() for each in caplog.records if each.name.startswith("forethought.")] == []
+
+
 def test_a_folder_of_results_of_tau2_is_read_with_its_simulations(tmp_path):
     results, (simulation,) = dict(chat_examples.TAU2), chat_examples.TAU2["simulations"]
     del results["simulations"]

@@ -218,7 +218,10 @@ async def test_a_job_that_kills_its_workers_is_given_up(bench: MakeBench) -> Non
         await b.submit("poison")
         await b.queue.threads.rows("UPDATE forethought_jobs SET tries = 3")
         assert await b.work() == {"failed": 1}
-        assert b.ended["b:poison"].error == "gave up after 3 attempts that did not end; try again with: forethought jobs --retry"
+        assert (
+            b.ended["b:poison"].error
+            == "gave up after 3 attempts that did not end; try again with: forethought jobs --retry"
+        )
         assert b.server.requests == []
 
 

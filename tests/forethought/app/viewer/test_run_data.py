@@ -12,7 +12,7 @@ from tests.support.sample_state import step
 def _result(count: int, status: str = "answered") -> dict[str, object]:
     steps = [step(n, "a", ok=True, observation="x") for n in range(1, count + 1)]
     replan = {"n": 50, "reason": "why", "kind": "agent", "forced": False}
-    return {"steps": steps, "status": status, "replans": [replan], "plan_reviews": [], "plan": {}}
+    return {"steps": steps, "status": status, "replans": [replan], "skipped": [], "plan": {}}
 
 
 def test_a_step_is_on_its_page_and_a_replan_comes_once() -> None:
@@ -36,7 +36,7 @@ def test_plan_changes_tell_which_words_differ() -> None:
         "c": "added",
         "b": "removed",
     }
-    assert (True, "June") in changes["a"]["new"][0]["pieces"]
+    assert changes["a"]["parts"][0]["new"] == [(False, "read the "), (True, "June"), (False, " sheet")]
 
 
 def test_the_passage_is_what_shares_words_with_the_answer() -> None:

@@ -1,6 +1,6 @@
 """Plays ALFWorld through our agent's graph, with a scripted model that says what ALFWorld's own expert would.
 
-    pip install 'forethought[alfworld]' pytest
+    pip install -e '.[alfworld]' pytest
     python benchmarks/alfworld_games.py --out games --games 30
     python benchmarks/alfworld_expert.py --data games
 

@@ -1,6 +1,6 @@
 """Makes ALFWorld games without downloading anything: rooms of our own in ALFWorld's domain and grammar.
 
-    pip install 'forethought[alfworld]'
+    pip install -e '.[alfworld]'
     python benchmarks/alfworld_games.py --out games --games 30 --seed 0
     forethought eval run alfworld --data games --option split=valid_unseen
 

@@ -66,15 +66,22 @@ _OF_THE_MACHINE = re.compile(
 )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _machine() -> Iterator[None]:
+    """No key, no setting and no tracing of this machine reaches a test, or what tests share."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in filter(_OF_THE_MACHINE.search, list(os.environ)):
+            patch.delenv(name)
+        yield
+
+
 @pytest.fixture(autouse=True)
-def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No key, no setting and no tracing of this machine, and no secret of another test, reaches a test; data
-    goes to the test's own folder.
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """No variable that a test's commands set (they read .env files), and no secret, reaches another test;
+    data goes to the test's own folder.
     """
+    before = dict(os.environ)
     monkeypatch.setattr("forethought.redaction._registered", frozenset())
-    for name in list(os.environ):
-        if _OF_THE_MACHINE.search(name):
-            monkeypatch.delenv(name)
     # Nothing is asked over TLS: reading all authorities' certificates takes each client 15 ms.
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
@@ -82,6 +89,9 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))  # of processes that a test starts
     monkeypatch.setenv("FORETHOUGHT_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("FORETHOUGHT_EFFORT", "paper")  # what tests are about runs at its paper's moment
+    yield
+    os.environ.clear()
+    os.environ.update(before)
 
 
 @pytest.fixture

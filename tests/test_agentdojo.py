@@ -101,7 +101,7 @@ def test_without_the_package_one_line_says_how_to_install_it(monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "agentdojo", None)
     for name in [name for name in sys.modules if name.startswith("agentdojo.")]:
         monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(SystemExit, match=r"pip install -e '\.\[agentdojo\]'"):
+    with pytest.raises(SystemExit, match=r"pip install .*\[agentdojo\]"):
         suites()
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from forethought.extras import install_command
 from forethought.settings import Settings
 from forethought.tools.base import Tool
 from forethought.tools.langchain_tool import from_langchain, plain_name
@@ -41,7 +42,7 @@ async def _list_tools(name: str, server: McpServer) -> list[BaseTool]:
     try:
         from langchain_mcp_adapters.tools import load_mcp_tools
     except ImportError as error:
-        raise McpSetupError("the MCP client is not installed: pip install 'forethought[mcp]'") from error
+        raise McpSetupError(f"the MCP client is not installed: {install_command('mcp')}") from error
     try:
         async with asyncio.timeout(CONNECT_S):
             return await load_mcp_tools(None, connection=server.connection())

@@ -20,6 +20,7 @@ from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, FAILED, CliError, explain, input_errors
 from forethought.app.options import settings_from
 from forethought.app.text import one_line, to_json
+from forethought.extras import install_command
 from forethought.redaction import LISTED, weak_secrets
 from forethought.settings import VARIABLES, Settings
 
@@ -96,7 +97,7 @@ def run_checks(settings: Settings) -> Iterator[Check]:
         try:
             yield Check(purpose, True, f"{package} {version(package)}")
         except PackageNotFoundError:
-            yield Check(purpose, False, f"not installed: pip install 'forethought[{extra}]'")
+            yield Check(purpose, False, f"not installed: {install_command(extra)}")
 
 
 def _attempt(name: str, check: Callable[[Settings], str], settings: Settings) -> Check:

@@ -13,6 +13,7 @@ from forethought.app.command_flags import ModelOptions, flag
 from forethought.app.errors import ANSWERED, CliError, echo
 from forethought.app.options import context_of, settings_from
 from forethought.app.text import one_line
+from forethought.extras import install_command
 from forethought.state.context import Context
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def mcp(options: McpOptions) -> int:
     try:
         from forethought.app.mcp_server import build_server
     except ImportError as error:
-        raise CliError("it needs the extra mcp: pip install 'forethought[mcp]'") from error
+        raise CliError(f"the MCP server is not installed: {install_command('mcp')}") from error
     context_of(Context, options, settings_from(options))  # what is wrong with the flags is told now
     if options.http is None:
         if sys.stdin.isatty():

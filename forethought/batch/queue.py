@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from forethought.batch import tables
+from forethought.extras import install_command
 from forethought.settings import Settings
 from forethought.storage import Address, StorageError, address_of, open_threads
 from forethought.storage.locks import hold
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from forethought.storage.postgres import PostgresThreads
 
-MISSING_EXTRA = "batches need an extra: pip install 'forethought[scale]'"
 _POOL = 3
 """Connections for fetching, heartbeats and endings; a worker listens on one more."""
 _SETUP_S = 60.0
@@ -131,7 +131,9 @@ def _app(address: Address) -> App:
     try:
         from procrastinate import App, PsycopgConnector
     except ImportError as error:
-        raise StorageError(MISSING_EXTRA, wrong_use=True) from error
+        raise StorageError(
+            f"batches need procrastinate: {install_command('scale')}", wrong_use=True
+        ) from error
 
     # A job that fails, and a database that is lost, are told by us, in one line.
     logging.getLogger("procrastinate").setLevel(logging.CRITICAL)

@@ -9,6 +9,7 @@ from typing import Any
 
 from forethought.evals.report.rows import Figures
 from forethought.evals.results import Evaluation
+from forethought.extras import install_command
 
 Draw = Callable[[Any, Evaluation, Figures], bool]
 """Draws on matplotlib's axes what the evaluation holds; False where that is nothing."""
@@ -40,7 +41,7 @@ def draw_all(evaluation: Evaluation, figures: Figures, folder: Path) -> dict[str
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise PlotError("plots need matplotlib: pip install 'forethought[evals]'") from error
+        raise PlotError(f"plots need matplotlib: {install_command('evals')}") from error
     folder.mkdir(parents=True, exist_ok=True)
     drawn: dict[str, Path] = {}
     with matplotlib.rc_context(_STYLE):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forethought import own_loop
+from forethought.extras import install_command
 from forethought.integrations.adviser import Adviser
 from forethought.integrations.work import Record, Work, plan_lines, written_plan
 from forethought.integrations.worker_steps import Json, WorkerCall
@@ -25,7 +26,7 @@ from forethought.settings import Settings
 try:
     from smolagents import ActionStep, PlanningStep, TaskStep, TokenUsage
 except ImportError as error:
-    raise ImportError("smolagents is not installed: pip install 'forethought[smolagents]'") from error
+    raise ImportError(f"smolagents is not installed: {install_command('smolagents')}") from error
 
 PLAN_HEADING = "## 2. Plan"
 """What stands between facts and plan in smolagents' own prompts."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forethought.extras import install_command
 from forethought.storage.errors import StorageError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _POSTGRES = ("postgresql", "postgres")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}")
-MISSING_EXTRA = "a Postgres database needs an extra: pip install 'forethought[postgres]'"
+MISSING_EXTRA = f"a Postgres database needs psycopg: {install_command('postgres')}"
 
 
 @dataclass(frozen=True)

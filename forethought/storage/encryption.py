@@ -6,6 +6,7 @@ import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from forethought.extras import install_command
 from forethought.storage.errors import StorageError
 
 if TYPE_CHECKING:
@@ -55,5 +56,5 @@ def cipher_of(key: bytes | None) -> Cipher | None:
         return Cipher(EncryptedSerializer.from_pycryptodome_aes(key=key).cipher)
     except ImportError as error:
         raise StorageError(
-            "encryption needs an extra: pip install 'forethought[encryption]'", wrong_use=True
+            f"encryption needs pycryptodome: {install_command('encryption')}", wrong_use=True
         ) from error

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from forethought.extras import install_command
 from forethought.redaction import redactor
 from forethought.settings import Settings
 from forethought.telemetry.langsmith import redact_traces
@@ -35,7 +36,7 @@ def enable(settings: Settings) -> None:
         from opentelemetry.sdk.trace import TracerProvider
     except ImportError as error:
         raise TracingError(
-            "FORETHOUGHT_TRACING=otel needs OpenTelemetry: pip install 'forethought[otel]'"
+            f"FORETHOUGHT_TRACING=otel needs OpenTelemetry: {install_command('otel')}"
         ) from error
     if not isinstance(trace.get_tracer_provider(), TracerProvider):
         trace.set_tracer_provider(_provider())

@@ -15,6 +15,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forethought.extras import install_command
 from forethought.models.types import ConfigurationError, ModelReply, ModelRequest, TransportError
 from forethought.settings import Settings
 from forethought.training.errors import TrainingError
@@ -42,7 +43,7 @@ class LocalModels:
         missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
         if missing:
             raise ConfigurationError(
-                f"model {model}: {missing[0]} is not installed: pip install 'forethought[train]'"
+                f"model {model}: {missing[0]} is not installed: {install_command('train')}"
             )
 
     async def send(self, request: ModelRequest) -> ModelReply:

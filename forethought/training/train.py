@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from forethought.extras import install_command
 from forethought.json_files import read_object, write_json, write_records
 from forethought.training.dataset import Dataset, Row, load_dataset
 from forethought.training.errors import TrainingError
@@ -73,7 +74,7 @@ def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], Non
         import torch
         import trl  # noqa: F401
     except ImportError as error:
-        raise TrainingError(f"{error.name} is not installed: pip install 'forethought[train]'") from error
+        raise TrainingError(f"{error.name} is not installed: {install_command('train')}") from error
     tokenizer, limit = _load_tokenizer(options)
     rows = fit(dataset.train, tokenizer, limit, say)
     checkpoint = last_checkpoint(out)

@@ -12,6 +12,7 @@ from zipfile import BadZipFile
 
 from pydantic import ValidationError
 
+from forethought.extras import install_command
 from forethought.json_files import FileError, parse_values, read_text
 from forethought.settings import reason_of
 from forethought.text import one_line
@@ -189,7 +190,7 @@ def read_eval(path: Path) -> Any:
         from inspect_ai.log import read_eval_log
     except ImportError as error:
         raise FileError(
-            f"{path}: logs of inspect need the extra evals; pip install 'forethought[evals]'"
+            f"{path}: reading logs of inspect needs inspect: {install_command('evals')}"
         ) from error
     try:
         return read_eval_log(str(path), resolve_attachments=True).model_dump(mode="json", exclude_none=True)

@@ -218,7 +218,7 @@ def test_question_names_every_file_and_gives_no_trap_away() -> None:
 
 
 def generator() -> ModuleType:
-    pytest.importorskip("fpdf", reason="the generator needs fpdf2: pip install 'forethought[dev]'")
+    pytest.importorskip("fpdf", reason="the generator needs fpdf2: pip install -e '.[dev]'")
     spec = importlib.util.spec_from_file_location("demo_make_files", DEMO / "make_files.py")
     assert spec is not None
     assert spec.loader is not None

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from forethought.extras import install_command
 from forethought.prompts.replies import DocumentAnswer
 from forethought.settings import Settings
 from forethought.sizes import LONGEST_OBSERVATION
@@ -188,7 +189,7 @@ async def test_an_unusable_file_or_model_names_its_fault(
 async def test_without_any_transcriber_both_ways_are_named(env: ToolEnv) -> None:
     observation = await call_tool(INSPECT_AUDIO, {"path": "speech.wav"}, env)
     assert (observation.ok, observation.cause) == (False, "unavailable")
-    assert "pip install 'forethought[audio]'" in observation.text
+    assert install_command("audio") in observation.text
     assert "OPENAI_API_KEY is not set" in observation.text
     assert observation.hint
     only = await call_tool(INSPECT_AUDIO, {"path": "speech.wav"}, setting(env, transcription="whisper"))

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from forethought.extras import install_command
 from forethought.models import providers
 from forethought.models.errors import model_error
 from forethought.models.pricing import price
@@ -29,7 +30,6 @@ from forethought.tools.threads import SharedWork
 if TYPE_CHECKING:
     from openai.types.audio import TranscriptionVerbose
 
-INSTALL = "pip install 'forethought[audio]'"
 
 _lock = threading.Lock()
 _loaded: dict[str, Any] = {}
@@ -39,7 +39,7 @@ _loaded: dict[str, Any] = {}
 def whisper_lacks(settings: Settings) -> str:
     """What keeps whisper from being used; '' if nothing does."""
     there = importlib.util.find_spec("whisper") is not None
-    return "" if there else f"openai-whisper is not installed: {INSTALL}"
+    return "" if there else f"openai-whisper is not installed: {install_command('audio')}"
 
 
 def transcribe_here(sound: Sound, settings: Settings) -> Transcript:

@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from forethought.extras import install_command
 from forethought.tools.base import ToolError
 from forethought.tools.sandbox.program import (
     MAX_OUTPUT,
@@ -57,7 +58,7 @@ def why_not() -> ToolError | None:
     try:
         import sandlock
     except ImportError:
-        return unavailable("the sandlock backend is not installed", "pip install 'forethought[sandbox]'")
+        return unavailable("the sandlock backend is not installed", install_command("sandbox"))
     have, need = sandlock.landlock_abi_version(), sandlock.min_landlock_abi()
     if have < need:
         return unavailable(

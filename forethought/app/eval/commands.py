@@ -9,6 +9,7 @@ import typer
 
 from forethought.app.command_flags import CommandOptions, argument, flag, typer_command
 from forethought.app.errors import CliError
+from forethought.extras import install_command
 
 eval_app = typer.Typer(
     help="Evaluate the agent, baselines and ablations on benchmarks.",
@@ -96,7 +97,7 @@ def _names(text: str, flag: str) -> tuple[str, ...]:
 def need_evals() -> None:
     """Raises CliError when the extra is not installed."""
     if find_spec("inspect_ai") is None:
-        raise CliError("evaluations need inspect: pip install 'forethought[evals]'")
+        raise CliError(f"evaluations need inspect: {install_command('evals')}")
 
 
 def run(options: EvalOptions) -> int:

@@ -25,6 +25,7 @@ from forethought.app.viewer.run_data import run_data
 from forethought.app.viewer.runs import Json, UnknownThread
 from forethought.app.viewer.site import ROOT, environment, page
 from forethought.evals.results import RESULTS_FILE, RUN_FILE, Result, ResultsError, read_evaluation
+from forethought.extras import install_command
 from forethought.json_files import FileError, read_object
 from forethought.knowledge.yaml_files import load_file
 from forethought.settings import read_settings
@@ -73,7 +74,7 @@ async def evaluation(request: Request) -> Response:
     try:
         values = await asyncio.to_thread(load_file, folder / RESULTS_FILE, _report)
     except ImportError:
-        install = "Install what evaluations need: pip install 'forethought[evals]'."
+        install = f"Install the packages for evaluations: {install_command('evals')}"
         return page("error.html.j2", 500, title="The report cannot be made", text=install)
     except (ResultsError, FileError) as error:
         return page("error.html.j2", 500, title="The report cannot be made", text=str(error))

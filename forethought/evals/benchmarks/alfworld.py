@@ -24,6 +24,7 @@ from forethought.evals.types import (
     Score,
     Services,
 )
+from forethought.extras import install_command
 
 SOURCE = Source(
     "ALFWorld's games (MIT) come with `alfworld-download --data-dir DIR`; `alfworld-generate` makes those of "
@@ -72,7 +73,7 @@ class Alfworld(Benchmark):
         """The split's solvable games of the six task types, in the order of their paths."""
         split = choice(options, "split", SPLITS)
         if importlib.util.find_spec("alfworld") is None:
-            raise DataError("alfworld is not installed: pip install 'forethought[alfworld]'")
+            raise DataError(f"alfworld is not installed: {install_command('alfworld')}")
         home = _home(data, split)
         samples = [
             sample

@@ -30,6 +30,7 @@ from forethought.evals.types import (
     Services,
     ToolSpec,
 )
+from forethought.extras import install_command
 
 _BRIEF = """\
 You work at the service desk of a company, and a customer has just written to you. Serve the customer as the \
@@ -88,7 +89,7 @@ class ServiceBenchmark(Benchmark):
                 description = checkout.ask("describe")
         except InfrastructureError as error:
             absent = re.search(r"No module named '(?!tau)", str(error))
-            what = "pip install 'forethought[evals]'" if absent else get
+            what = install_command("evals") if absent else get
             problem = f"{data} is no checkout of {self.repository} that runs ({error}): {what}"
             raise DataError(problem) from error
         for number, task in enumerate(description["tasks"]):

@@ -14,6 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from forethought.extras import install_command
 from tests.forethought.app.conftest import Cli, Outcome
 from tests.forethought.app.test_bad_input import is_one_clear_line
 from tests.support.model_server import Fault, SeenRequest
@@ -174,4 +175,4 @@ def test_without_the_extra_it_is_named(
     monkeypatch.setitem(sys.modules, "procrastinate", None)
     (tmp_path / "good.jsonl").write_text('{"task": "a"}\n')
     for arguments in (["submit", "good.jsonl"], ["worker"], ["jobs"]):
-        refused(cli(*arguments), 2, "pip install 'forethought[scale]'")
+        refused(cli(*arguments), 2, install_command("scale"))

@@ -14,6 +14,7 @@ import pytest
 
 from forethought.app import doctor
 from forethought.app.doctor import run_checks
+from forethought.extras import install_command
 from forethought.settings import Settings
 from tests.forethought.app.conftest import Cli
 
@@ -96,7 +97,7 @@ def test_tracing_without_its_extra(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
     done = cli("doctor", "--json")
     checks = {check["name"]: check for check in done.json["checks"]}
-    assert "pip install 'forethought[otel]'" in checks["tracing"]["detail"]
+    assert install_command("otel") in checks["tracing"]["detail"]
     assert (done.code, checks["tracing"]["ok"], checks["tools"]["ok"]) == (1, False, True)
 
 
@@ -140,7 +141,7 @@ def test_a_missing_extra_is_named_with_its_command(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(doctor, "version", missing)
     assert found()["sound, on this machine"] == (
-        False, "not installed: pip install 'forethought[audio]'",
+        False, f"not installed: {install_command('audio')}",
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from forethought.extras import install_command
 from forethought.training.gate import Retry
 from tests.forethought.app.conftest import Cli
 from tests.forethought.training.samples import record, trial, write_records, write_retries
@@ -78,7 +79,7 @@ def test_the_missing_extra_is_named(cli: Cli, data: None, monkeypatch: pytest.Mo
         monkeypatch.setitem(sys.modules, name, None)
     done = cli(*RUN)
     assert done.code == 2
-    assert "is not installed: pip install 'forethought[train]'" in done.err
+    assert f"is not installed: {install_command('train')}" in done.err
     assert not Path("model").exists()
 
 

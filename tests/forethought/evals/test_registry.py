@@ -22,8 +22,8 @@ def test_every_benchmark_can_be_imported_and_bears_its_name(name: str) -> None:
 
 def test_the_page_on_evaluating_names_every_benchmark() -> None:
     page = (Path(__file__).parents[3] / "docs/how-to/evaluate.md").read_text("utf-8")
-    cells = re.findall(r"^\| (`[^|]+) \|", page, re.MULTILINE)
-    assert sorted(re.findall(r"`([\w-]+)`", " ".join(cells))) == sorted(registry.BENCHMARKS)
+    rows = re.findall(r"^- .*", page, re.MULTILINE)
+    assert set(re.findall(r"`([\w-]+)`", " ".join(rows))) == set(registry.BENCHMARKS)
 
 
 @pytest.mark.parametrize("name", ["nothing", "no.such.module:X", "forethought.evals.registry:nothing", ":"])

@@ -14,6 +14,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from forethought.app.main import run_cli
+from forethought.extras import install_command
 from tests.forethought.telemetry.conftest import LangSmith
 from tests.support.agent import Script
 from tests.support.model_server import ModelServer
@@ -93,5 +94,5 @@ def test_without_the_extra_the_way_to_it_is_told(
     monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-a-test")
     assert run_cli(["run", "x", "--model", "openai:gpt-4.1"]) == 2
     assert capsys.readouterr().err.strip() == (
-        "forethought: FORETHOUGHT_TRACING=otel needs OpenTelemetry: pip install 'forethought[otel]'"
+        "forethought: FORETHOUGHT_TRACING=otel needs OpenTelemetry: " + install_command("otel")
     )

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
+from forethought.extras import install_command
 from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.call import call_tool
@@ -146,7 +147,7 @@ def test_a_missing_package_and_another_system_are_named(monkeypatch: pytest.Monk
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setitem(sys.modules, "sandlock", None)
     seen = run("sandlock", "1 + 1")
-    assert (seen.ok, seen.cause, seen.hint) == (False, "unavailable", "pip install 'forethought[sandbox]'")
+    assert (seen.ok, seen.cause, seen.hint) == (False, "unavailable", install_command("sandbox"))
     monkeypatch.setattr("sys.platform", "darwin")
     assert "needs Linux" in run("sandlock", "1 + 1").text
 

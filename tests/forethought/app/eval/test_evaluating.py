@@ -15,6 +15,7 @@ from forethought.evals import registry
 from forethought.evals.harness.folder import RunFolder
 from forethought.evals.results import read_evaluation
 from forethought.evals.types import Attempt, Sample, TrialContext
+from forethought.extras import install_command
 from forethought.tools.base import ToolEnv
 from forethought.tools.call import call_tool
 from forethought.tools.web_search import EngineFailed
@@ -316,7 +317,7 @@ def test_without_the_extra_it_says_what_to_install(
     counting(Counting())
     monkeypatch.setattr("forethought.app.eval.commands.find_spec", lambda name: None)
     out = cli(*command("--yes"))
-    assert (out.code, "pip install 'forethought[evals]'" in out.err) == (2, True)
+    assert (out.code, install_command("evals") in out.err) == (2, True)
 
 
 def test_no_secret_is_written(cli: Cli, counting: Start, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,8 +64,8 @@ def _found(review: Mapping[str, Any] | None) -> Json:
 def plan_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Json]:
     """The subtasks that differ, those of the new plan first: {id, change, parts}.
 
-    `change` is added, removed or changed. A part that differs is {name, code, old, new}: whether it is shown as
-    code, and its text in both plans in pieces ([]: it has none).
+    `change` is added, removed or changed. A part that differs is {name, code, old, new}: whether it is shown
+    as code, and its text in both plans in pieces ([]: it has none).
     """
     before, after = ({one["id"]: _parts(one) for one in plan.get("subtasks") or []} for plan in (old, new))
     changes = []

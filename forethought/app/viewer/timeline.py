@@ -20,7 +20,8 @@ def timeline(
     """One page of a report's steps: {entries, pages, page, numbers, total}.
 
     The page is the one with `step`, or `page` (from 1); by default the first, of a running task the last.
-    `whole`: all steps on one page. `memory` has the channels short_term and long_term. An entry is {kind, ...}: round, failed_round, plan, skips, wave, step, replan.
+    `whole`: all steps on one page. `memory` has the channels short_term and long_term. An entry is
+    {kind, ...}: round, failed_round, plan, skips, wave, step or replan.
     """
     steps: Sequence[Json] = result["steps"]
     size = max(1, len(steps)) if whole else STEPS_A_PAGE
@@ -59,11 +60,7 @@ def _entries(
     the next page's (None: there is none)."""
     long_term = memory.get("long_term") or {}
     since = before["n"] if before else -1
-    between = [
-        n_entry
-        for n_entry in _between(result)
-        if since <= n_entry[0] and (until is None or n_entry[0] < until)
-    ]
+    between = [one for one in _between(result) if since <= one[0] and (until is None or one[0] < until)]
     for old, new in pairwise([before, *steps]):
         assert new is not None
         if old is None or old["round"] != new["round"]:

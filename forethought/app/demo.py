@@ -19,15 +19,24 @@ from forethought.app.options import settings_from
 from forethought.app.run import drive
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, new_thread_id, read_recording
+from forethought.settings import VARIABLES
 
 if TYPE_CHECKING:
     from forethought.app.run import RunOptions
+
+_KEPT = {
+    f"FORETHOUGHT_{name}"
+    for name in ("DATA_DIR", "DB", "ENCRYPTION_KEY", "LOG_FORMAT", "LOG_LEVEL", "TRACING")
+}
+"""Settings that change no prompt. The demo ignores the others, which the recording would not fit."""
 
 
 def run_demo(options: RunOptions) -> int:
     """Run the packaged example. Raises CliError where other flags come with it."""
     if options.model_dump(exclude_defaults=True).keys() - {"demo", "as_json", "debug", "db"}:
         raise CliError("--demo brings its own task, files and recording: leave all but --db and --json out")
+    for name in VARIABLES.keys() - _KEPT:
+        os.environ.pop(name, None)
     folder = demo_folder()
     question, recording = folder / "question.txt", folder / "recording.jsonl"
     header = read_recording(recording).header

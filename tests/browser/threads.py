@@ -66,11 +66,11 @@ def prepare_threads(folder: Path, models: ModelServer) -> dict[str, str]:
 def commands(folder: Path, models: ModelServer) -> Iterator[Any]:
     """`forethought` over the database of `folder`, in this process."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in settings_of(folder, models.url).items():
-            patch.setenv(name, value)
         patch.chdir(folder)
 
         def run(*arguments: str) -> str:
+            for name, value in settings_of(folder, models.url).items():
+                patch.setenv(name, value)  # each time: the demo unsets them
             out, err = io.StringIO(), io.StringIO()
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 code = run_cli(arguments)

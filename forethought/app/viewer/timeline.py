@@ -77,9 +77,9 @@ def _entries(
         yield {"kind": "step", **step_record(new, memory)}
     yield from (entry for _, entry in between)
     if until is None and steps:
+        yield from _failed_round(long_term, steps[-1]["round"])
         if (result["plan"] or {}).get("version", 0) > steps[-1]["plan_version"]:
             yield {"kind": "plan", "version": result["plan"]["version"]}
-        yield from _failed_round(long_term, steps[-1]["round"])
 
 
 def _between(result: Mapping[str, Any]) -> list[tuple[int, Json]]:

@@ -1,15 +1,14 @@
 "use strict";
 // Draws the plan's list as a graph, and leads #step-N to the page that has the step.
 (() => {
-  const WIDTH = 210;
   const HEIGHT = 62;
   const SIGNS = { finished: "✓", failed: "✕", blocked: "■", pending: "○" };
-  // The outline of each state around 0, 0: round, with cut corners, slanted, plain.
+  // The outline of each state around 0, 0, from half its width: round, with cut corners, slanted, plain.
   const SHAPES = {
-    finished: "M-83,-31H83A22,22 0 0 1 105,-9V9A22,22 0 0 1 83,31H-83A22,22 0 0 1 -105,9V-9A22,22 0 0 1 -83,-31Z",
-    failed: "M-91,-31H91L105,-17V17L91,31H-91L-105,17V-17Z",
-    blocked: "M-91,-31H105L91,31H-105Z",
-    pending: "M-105,-31H105V31H-105Z",
+    finished: (x) => `M${22 - x},-31H${x - 22}A22,22 0 0 1 ${x},-9V9A22,22 0 0 1 ${x - 22},31H${22 - x}A22,22 0 0 1 ${-x},9V-9A22,22 0 0 1 ${22 - x},-31Z`,
+    failed: (x) => `M${14 - x},-31H${x - 14}L${x},-17V17L${x - 14},31H${14 - x}L${-x},17V-17Z`,
+    blocked: (x) => `M${14 - x},-31H${x}L${x - 14},31H${-x}Z`,
+    pending: (x) => `M${-x},-31H${x}V31H${-x}Z`,
   };
 
   function element(name, attributes, parent, text = "") {
@@ -24,9 +23,10 @@
 
   function layout(items) {
     const narrow = matchMedia("(max-width: 40rem)").matches;
-    const graph = new dagre.graphlib.Graph().setGraph({ rankdir: narrow ? "TB" : "LR", nodesep: 18, ranksep: narrow ? 34 : 54 });
+    const width = narrow ? 146 : 220;
+    const graph = new dagre.graphlib.Graph().setGraph({ rankdir: narrow ? "TB" : "LR", nodesep: 16, ranksep: narrow ? 34 : 54 });
     graph.setDefaultEdgeLabel(() => ({}));
-    for (const item of items) graph.setNode(item.dataset.id, { item, width: WIDTH, height: HEIGHT });
+    for (const item of items) graph.setNode(item.dataset.id, { item, width, height: HEIGHT });
     for (const item of items) {
       for (const before of JSON.parse(item.dataset.after)) if (graph.hasNode(before)) graph.setEdge(before, item.dataset.id);
     }
@@ -42,14 +42,14 @@
     element("path", { d: "M0,0L-9,-4.5V4.5Z", class: "arrow", transform: `translate(${to.x},${to.y}) rotate(${angle})` }, svg);
   }
 
-  function drawNode({ item, x, y }, svg) {
+  function drawNode({ item, x, y, width }, svg) {
     const { id, status, text, wave = "" } = item.dataset;
     const state = status in SHAPES ? status : "pending";
     const link = element("a", { href: `#${item.id}`, class: state, transform: `translate(${x},${y})` }, svg);
     element("title", {}, link, `${id}, ${status}: ${text}`);
-    element("path", { d: SHAPES[state], class: "shape" }, link);
-    element("text", { class: "name", "text-anchor": "middle", y: -11 }, link, `${SIGNS[state]} ${cut(id, 22)}`);
-    element("text", { "text-anchor": "middle", y: 6 }, link, cut(text, 28));
+    element("path", { d: SHAPES[state](width / 2), class: "shape" }, link);
+    element("text", { class: "name", "text-anchor": "middle", y: -11 }, link, `${SIGNS[state]} ${cut(id, Math.floor(width / 10))}`);
+    element("text", { "text-anchor": "middle", y: 6 }, link, cut(text, Math.floor(width / 7.3)));
     element("text", { "text-anchor": "middle", y: 22 }, link, wave || status);
   }
 

@@ -115,6 +115,7 @@ async def measure(steps: int, at: set[int], folder: Path) -> tuple[list[Mark], d
     model, marks, times = Model(), list[Mark](), list[float]()
     path = folder / "threads.sqlite"
     context = Context(
+        effort="paper",  # with every mechanism; under less effort the rounds end earlier
         max_steps=steps,
         max_tokens=MAX_TOKENS,
         max_rounds=20,

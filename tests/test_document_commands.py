@@ -131,11 +131,13 @@ def run(
     (tmp_path / "LOGS").write_text("\n".join(fences("docs/how-to/debug.md", "json")))
     (tmp_path / "tasks.jsonl").write_text('{"task": "What is 6 times 7?", "expected": ["42"]}\n')
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("FORETHOUGHT_BASE_URL", model_server(Model(answer_score=3)).url)
-    monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
-    monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
+    url = model_server(Model(answer_score=3)).url
 
     def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setenv("FORETHOUGHT_BASE_URL", url)
+        monkeypatch.setenv("FORETHOUGHT_MODEL", "openai:scripted")
+        monkeypatch.setenv("FORETHOUGHT_EFFORT", "paper")  # answers are scored, so a task can fail
+        monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
         monkeypatch.setattr("sys.stdin", io.StringIO("sk-none-of-anybody\n"))
         code = run_cli(list(arguments))
         return code, *capsys.readouterr()

@@ -6,8 +6,8 @@ The model answers at once, and each tool returns 1 KB, so what is timed is the a
 the processor's time, which other programs do not lengthen. Every round plans 20 subtasks of five calls, four
 side by side; each round's answer scores too low until the steps are spent. There is a budget of tokens, as
 there is by default, so at each step is measured what the answer will take. Exits with 1 where a step adds
-more than 1.2 times the bytes that one added between the marks before, or takes more than three times as long as one
-did at the mark before.
+more than 1.2 times the bytes that one added between the marks before, or takes more than three times as long
+as one did at the mark before.
 """
 
 from __future__ import annotations

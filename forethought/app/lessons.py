@@ -33,9 +33,7 @@ class LessonsOptions(CommandOptions):
 
     offers = "db"
 
-    namespace: str = flag(
-        help="Collection, named by the runs' `lesson_namespace`.", metavar="NAME", default="default"
-    )
+    namespace: str = flag(help="Lesson collection (`lesson_namespace`).", metavar="NAME", default="default")
 
     def use(self, work: Callable[[LessonBook], Awaitable[T]]) -> T:
         """What `work` makes of the lessons. Raises CliError where there are none yet, or for a wrong name."""
@@ -66,7 +64,7 @@ class LessonsOptions(CommandOptions):
 class LessonOptions(LessonsOptions):
     """The flags of a command on one lesson."""
 
-    key: str = argument(help="The lesson's id, from `lessons list`.", metavar="ID")
+    key: str = argument(help="Lesson id, from `lessons list`.", metavar="ID")
 
     def change(self, done: str, **changes: str) -> int:
         """Change the lesson, and say so."""
@@ -101,12 +99,12 @@ def list_lessons(options: LessonsOptions) -> int:
 
 
 def show(options: LessonOptions) -> int:
-    """Show a lesson, its origin and its effect."""
+    """Show a lesson."""
     lesson = options.use(lambda book: _lesson(book, options.key))
     row, steps = _as_json(lesson), ", ".join(map(str, lesson.steps))
     standing = "confirmed by a person" if lesson.confirmed else "in use"
     if lesson.quarantined:
-        standing = f"in quarantine; made under the influence of {', '.join(lesson.outside)}"
+        standing = f"in quarantine; influenced by {', '.join(lesson.outside)}"
     lines = [
         f"lesson {lesson.id}: {standing}",
         lesson.text(),
@@ -120,16 +118,16 @@ def show(options: LessonOptions) -> int:
 
 
 def edit(options: EditOptions) -> int:
-    """Reword a lesson. A quarantined lesson stays in quarantine until you confirm it."""
+    """Reword a lesson. It stays in quarantine until you confirm it."""
     parts = {"failed": options.failed, "why": options.why, "worked": options.worked}
     changes = {name: text.strip() for name, text in parts.items() if text is not None}
     if not changes or not (changes.get("failed", "-") and changes.get("worked", "-")):
-        raise CliError("give --failed, --why or --worked with the new text; `lessons drop` forgets a lesson")
-    return options.change("worded anew", **changes)
+        raise CliError("give the new text with --failed, --why or --worked (`lessons drop` deletes a lesson)")
+    return options.change("reworded", **changes)
 
 
 def confirm(options: LessonOptions) -> int:
-    """Release a lesson from quarantine, so that later tasks see it."""
+    """Release a lesson from quarantine."""
     return options.change("confirmed", confirmed="person")
 
 
@@ -156,14 +154,14 @@ def proposals(options: LessonsOptions) -> int:
         rows.append({"error_type": name, "tasks": len(lessons), "named": [*map(_as_json, lessons)]})
         lines.append(f"{name}: named by {len(lessons)} lesson{'s' * (len(lessons) > 1)}")
         lines += [f"  {item.id} ({item.origin}): {one_line(item.failed, 200)}" for item in lessons]
-    options.print_result(rows, lines or ["no lesson names a planning error that is not known"])
+    options.print_result(rows, lines or ["no lesson names an unknown planning error"])
     return ANSWERED
 
 
 async def _lesson(book: LessonBook, key: str) -> Lesson:
     lesson = await book.get(key)
     if lesson is None:
-        raise CliError(f"no lesson {one_line(key, 40)}; `forethought lessons list` lists those there are")
+        raise CliError(f"no lesson {one_line(key, 40)}; see: forethought lessons list")
     return lesson
 
 

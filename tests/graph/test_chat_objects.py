@@ -116,7 +116,7 @@ async def test_the_operator_s_bounds_hold_for_an_object_too(
 @pytest.mark.parametrize(
     ("chat", "said"),
     [
-        (ParrotFakeChatModel(), "model ParrotFakeChatModel gave a HumanMessage, which is no reply"),
+        (ParrotFakeChatModel(), "model ParrotFakeChatModel returned a HumanMessage, which is not a reply"),
         (FakeListChatModel(responses=["Vienna"]), "no valid plan (the reply holds no JSON object"),
     ],
 )

@@ -87,7 +87,7 @@ def test_the_gate_adopts_the_better_model_and_says_no_with_exit_code_3(cli: Cli)
     folder = model()
     better = cli("train", "gate", "model", "--evaluation", write_retries("e", *both("ab", "a")))
     assert better.code == 0, better.err
-    assert "trained: 0.50 of 16 errors gone" in better.out
+    assert "trained: 0.50 of 16 errors prevented" in better.out
     assert "adopted: " in better.out
     assert json.loads((folder / "gate.json").read_text())["adopted"] is True
     assert "--set retrospective_model=local:model" in better.out

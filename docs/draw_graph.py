@@ -23,22 +23,18 @@ def mermaid() -> str:
     from forethought.settings import Settings
 
     drawn = build_agent(settings=Settings()).get_graph()
-    lines = ["flowchart TD"]
-    lines += [f"    {_node(name)}" for name in drawn.nodes]
-    lines += [
-        f"    {_id(edge.source)} {'-.->' if edge.conditional else '-->'} {_id(edge.target)}"
-        for edge in drawn.edges
-    ]
-    return "\n".join(lines)
+    followers: dict[tuple[str, str], list[str]] = {}
+    for edge in drawn.edges:
+        arrow = "-.->" if edge.conditional else "-->"
+        followers.setdefault((_id(edge.source), arrow), []).append(_id(edge.target))
+    ends = [f"{_id(name)}(({name.strip('_')}))" for name in drawn.nodes if name.startswith("__")]
+    edges = [f"{source} {arrow} {' & '.join(targets)}" for (source, arrow), targets in followers.items()]
+    return "\n    ".join(["flowchart TD", *ends, *edges])
 
 
 def _id(name: str) -> str:
     """`end` alone is a word of Mermaid's own."""
     return name.strip("_") + "_" if name.startswith("__") else name
-
-
-def _node(name: str) -> str:
-    return f"{_id(name)}(({name.strip('_')}))" if name.startswith("__") else f"{name}[{name}]"
 
 
 def with_picture(text: str, picture: str) -> str:

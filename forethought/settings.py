@@ -92,29 +92,29 @@ class Settings(BaseSettings):
     context_tokens: int | None = Field(
         default=None,
         ge=LEAST_WINDOW_TOKENS,
-        description="The models' context window in tokens; default: the known size, else 128,000.",
+        description="The models' context window; default: the known size, else 128,000 tokens.",
     )
     api_key: SecretStr | None = Field(
-        default=None, description="Key for the base URL; no other key is sent there."
+        default=None, description="Key for that endpoint; no other key is sent there."
     )
     db: str | None = Field(
         default=None,
         repr=False,  # its address may hold a password
-        description="Thread database: a path, sqlite:///path or postgresql://user@host/db (in the data "
-        "folder).",
+        description="Thread database: a path, sqlite:///path or postgresql://user@host/db; default: in "
+        "the data folder.",
     )
     encryption_key: SecretStr | None = Field(
         default=None,
-        description="Key that encrypts threads and stored files: 16, 24 or 32 bytes in base64 or hex.",
+        description="Key to encrypt threads and stored files: 16, 24 or 32 bytes in base64 or hex.",
     )
     data_dir: Path = Field(default_factory=_data_dir, description="Folder for threads and stored files.")
     files_dir: Path | None = Field(
-        default=None, description="The only folder from which a server's clients may name files."
+        default=None, description="Only folder from which a server's clients may name files."
     )
     access_tokens: SecretStr | None = Field(
         default=None,
-        description="A server's users and bearer tokens, as name=token,...; without them, it answers "
-        "only its own machine.",
+        description="A server's users and bearer tokens: name=token,...; without them, it answers only "
+        "its own machine.",
     )
     max_file_mb: float = Field(
         default=50, gt=0, allow_inf_nan=False, description="Largest input file in megabytes."
@@ -130,7 +130,7 @@ class Settings(BaseSettings):
     tavily_api_key: SecretStr | None = Field(
         default=None,
         validation_alias="TAVILY_API_KEY",
-        description="Key for web search with Tavily; default: ddgs.",
+        description="Key for Tavily's web search; default: ddgs, without a key.",
     )
     request_timeout_s: float = Field(
         default=600, gt=0, allow_inf_nan=False, description="Seconds to wait for a model's reply."
@@ -139,27 +139,27 @@ class Settings(BaseSettings):
         default=25,
         ge=0,
         allow_inf_nan=False,
-        description="Seconds that running calls have to finish after SIGTERM.",
+        description="Seconds for running calls to finish after SIGTERM.",
     )
     request_retries: int = Field(default=10, ge=0, le=50, description="Retries of a failed model request.")
     mcp_file: Path | None = Field(
         default=None,
-        description="JSON file of MCP servers whose tools are added.",
+        description="JSON file of MCP servers.",
     )
     reader_seconds: float = Field(
         default=20,
         gt=0,
         allow_inf_nan=False,
-        description="Time limit for reading one document, page or picture.",
+        description="Time limit for reading a document, page or picture.",
     )
     reader_memory_mb: int = Field(
         default=1024,
         ge=64,
-        description="Memory limit for reading one; not enforced on macOS.",
+        description="Memory limit for reading one; none on macOS.",
     )
     python_backend: Literal["monty", "sandlock"] = Field(
         default="monty",
-        description="Sandbox of the python tool: a Python subset, or CPython confined by the Linux kernel.",
+        description="Sandbox of the python tool: a Python subset (monty), or CPython on Linux (sandlock).",
     )
     python_seconds: float = Field(
         default=10, gt=0, allow_inf_nan=False, description="Time limit of one python call."
@@ -171,16 +171,16 @@ class Settings(BaseSettings):
         description="Send OpenTelemetry spans; the OTEL_ variables say where.",
     )
     log_format: Literal["text", "json"] = Field(
-        default="text", description="Log lines on stderr: text, or one JSON object each."
+        default="text", description="Log on stderr as text, or as JSON objects."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning",
-        description="Lowest level to log; info logs each node, model call and tool call.",
+        description="Lowest level to log; info: each node, model call and tool call.",
     )
 
     models_dir: Path | None = Field(
         default=None,
-        description="Folder of the models named local:PATH; default: in the data folder.",
+        description="Folder of models named local:PATH; default: in the data folder.",
     )
     allow_ungated_models: bool = Field(
         default=False, description="Allow local models that have not passed the gate."
@@ -188,12 +188,10 @@ class Settings(BaseSettings):
 
     transcription: Literal["auto", "whisper", "openai"] = Field(
         default="auto",
-        description="Who transcribes audio: Whisper on this machine, an OpenAI-compatible endpoint, or "
-        "the first of them that is available.",
+        description="Transcribe audio with Whisper on this machine, with an endpoint (openai), or with "
+        "whichever is available (auto).",
     )
-    whisper_model: str = Field(
-        default="base", description="Local Whisper model: a name or a checkpoint path."
-    )
+    whisper_model: str = Field(default="base", description="Whisper model: a name or a checkpoint path.")
     transcription_model: str = Field(default="whisper-1", description="Model of the transcription endpoint.")
     max_audio_minutes: float = Field(default=60, gt=0, description="Longest audio file in minutes.")
 
@@ -203,7 +201,7 @@ class Settings(BaseSettings):
     )
 
     allowed_models: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), description="Models that a run may use, comma-separated; default: any."
+        default=(), description="Models that runs may use, comma-separated; default: any."
     )
     max_tokens: int | None = Field(
         default=None, ge=LEAST_TOKENS, description="Highest token budget of a run."

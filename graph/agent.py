@@ -76,18 +76,18 @@ def build_agent(
     """
     settings = settings or Settings()
     if not isinstance(settings, Settings):
-        said = f"settings is a {type(settings).__name__}: give a chat model as build_agent(tools, model=...)"
+        said = f"settings must be Settings, not {type(settings).__name__}; pass a chat model as model=..."
         raise ValueError(said)
     chats = ChatObjects.of(model, models or {}, (*get_args(Role), "fallback"))
     if chats.by_name and transport is not None:
-        raise ValueError("give models as objects or a transport, not both: either carries the calls")
+        raise ValueError("model objects and a transport exclude each other: pass one of them")
     if settings.allowed_models:
         allowed = (*settings.allowed_models, *chats.by_name)
         settings = settings.model_copy(update={"allowed_models": allowed})
     enable(settings)
     box = toolbox(settings, tools, builtin, effects)
     if reserved := next((name for name in RESERVED if name in box), None):
-        raise ValueError(f"a tool cannot be called {reserved}, which is a move of the agent's own: rename it")
+        raise ValueError(f"the tool name {reserved} is reserved for a move of the agent: rename the tool")
     servers = read_servers(settings.mcp_file) if settings.mcp_file else None
     services = Services(
         settings=settings,

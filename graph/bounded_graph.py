@@ -33,6 +33,7 @@ from forethought.graph.waiting import shown_part, shown_snapshot
 from forethought.settings import Settings
 from forethought.state.context import bounds_budgets
 from forethought.storage.threaded import awaitable
+from forethought.text import one_line
 
 _LANGGRAPHS_OWN = (
     "__",
@@ -44,9 +45,9 @@ _LANGGRAPHS_OWN = (
     "assistant_id",
     "user_id",
 )
-"""How keys begin that clients and servers keep beside the settings, in a run's `configurable`."""
+"""Prefixes of the keys that clients and servers add to a run's `configurable`."""
 _INHERITED = "__pregel_checkpointer"
-"""Where LangGraph, in private, leaves the checkpointer for a graph that is a node of another one."""
+"""The private key under which LangGraph passes the checkpointer to a subgraph."""
 
 
 class _AnyProperty(dict[str, Any]):
@@ -57,7 +58,7 @@ class _AnyProperty(dict[str, Any]):
 
 
 class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
-    """A compiled graph that checks what is written from outside of a run.
+    """A compiled graph that checks what clients write.
 
     Every way of running a graph comes through `astream`, every update of a state through
     `abulk_update_state`. Of what is added to `usage`, the reducer takes nothing that is below zero.
@@ -100,7 +101,7 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
                     yield shown_part(part)
             except EmptyInputError as error:
                 raise EmptyInputError(
-                    "the thread has nothing to go on with: give a task or a message"
+                    "the thread has no task to continue: send a task or a message"
                 ) from error
 
     async def aget_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
@@ -148,8 +149,8 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
         be the one that is kept waiting."""
         if getattr(self.checkpointer, "loop", None) is not None:
             raise RuntimeError(
-                f"{type(self.checkpointer).__name__} works in the event loop that opened it: await the "
-                "graph's asynchronous methods, as ainvoke, or give it a synchronous checkpointer"
+                f"{type(self.checkpointer).__name__} works only in the event loop that opened it: await "
+                "the graph's asynchronous methods, such as ainvoke, or use a synchronous checkpointer"
             )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
@@ -172,10 +173,12 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
             check_update(update[0], state, given, bounded=self.bounds)
         known = config["configurable"].get("checkpoint_id")
         if known and (await self.aget_state(config)).created_at is None:
-            raise UpdateError("the thread has no such checkpoint")
+            raise UpdateError(
+                f"the thread has no checkpoint {one_line(str(known), 60)}: choose one from its history"
+            )
         try:
             return await super().abulk_update_state(config, supersteps)
         except (InvalidUpdateError, LookupError, TypeError, AttributeError) as error:
             raise UpdateError(
-                f"the graph cannot go on from there: {type(error).__name__}: {error}"
+                f"the graph cannot continue after this update: {type(error).__name__}: {error}"
             ) from error

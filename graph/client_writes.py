@@ -21,13 +21,13 @@ from forethought.state.reducers import CLEAR
 from forethought.text import one_line
 
 DECISIONS = frozenset({"plan", "proposals", "answer", "status"})
-"""Channels that a client may write in place of the node that decides what they hold."""
+"""Channels that a client may write instead of the node that owns them."""
 _OVERWRITE = "__overwrite__"
-"""How LangGraph is told to put a value in a channel's place, past its reducer."""
+"""LangGraph's key for replacing a channel's value without its reducer."""
 
 
 class UpdateError(ValueError):
-    """A write that a client may not make; one line that says which."""
+    """A write that clients may not make, described in one line."""
 
 
 def check_update(values: Any, state: type, input: type, *, bounded: bool) -> None:
@@ -38,12 +38,14 @@ def check_update(values: Any, state: type, input: type, *, bounded: bool) -> Non
         return
     pairs = list(values.items()) if isinstance(values, Mapping) else values or []
     if not isinstance(pairs, list | tuple) or not all(map(_is_pair, pairs)):
-        raise UpdateError("what is written to a thread is given by channel")
+        raise UpdateError("an update must be an object of channels and values, such as {plan: ...}")
     forms = _forms(state)
     writable = DECISIONS.union(_forms(input)) if bounded else forms.keys()
     for channel, value in pairs:
         if channel not in forms or channel not in writable:
-            raise UpdateError(f"channel {one_line(channel, 60)} is not for clients to write")
+            decisions = ", ".join(sorted(DECISIONS))
+            said = f"channel {one_line(channel, 60)} is read-only for clients; write the input or {decisions}"
+            raise UpdateError(said)
         _check(channel, value, forms[channel])
 
 
@@ -51,7 +53,7 @@ def check_run(given: Any, command: Mapping[str, Any] | None = None) -> None:
     """Raises UpdateError for the input of a run if no channel could hold it, and for a command that does more
     than reply. What else is wrong with a task, the agent says in its answer."""
     if given is not None and not isinstance(given, Mapping):
-        raise UpdateError("the input of a run is an object, such as {messages: ...} or {task: ...}")
+        raise UpdateError("the input of a run must be an object, such as {messages: ...} or {task: ...}")
     for channel, value in (given or {}).items():
         _check(channel, value, _messages if channel == "messages" else lambda value: value)
     check_command(*((command or {}).get(key) for key in ("update", "goto")))
@@ -73,7 +75,9 @@ def check_context(context: Any, schema: Any) -> None:
 def check_command(update: Any, goto: Any) -> None:
     """Raises UpdateError for a command that does more than reply to questions."""
     if update or goto:
-        raise UpdateError("a command only replies (resume): to change anything else, write to the thread")
+        raise UpdateError(
+            "a command may only reply (resume): to change anything else, update the thread's state"
+        )
 
 
 def _is_pair(pair: Any) -> bool:
@@ -83,7 +87,7 @@ def _is_pair(pair: Any) -> bool:
 def _check(channel: str, value: Any, form: Callable[[Any], Any]) -> None:
     erased = isinstance(value, Mapping) and (_OVERWRITE in value or value.get("type") == _OVERWRITE)
     if erased or isinstance(value, Overwrite):
-        raise UpdateError(f"channel {channel} is not for clients to overwrite")
+        raise UpdateError(f"clients may not overwrite channel {channel}: send an update without {_OVERWRITE}")
     try:
         form(value)
     except ValidationError as error:
@@ -113,11 +117,15 @@ def _files(items: list[FileRef | str]) -> None:
     """The planner stores the files that a run's input brings; an update goes past it."""
     for item in items:
         if item != CLEAR and (isinstance(item, str) or not {"name", "hash"} <= item.keys()):
-            raise UpdateError("files: an update takes stored files ({name, hash}); send others with a run")
+            raise UpdateError(
+                "files: an update takes stored files only, as {name, hash}; send other files with a run"
+            )
 
 
 def _messages(value: Any) -> None:
     try:
         convert_to_messages(value if isinstance(value, list) else [value])
     except (ValueError, TypeError, LookupError, NotImplementedError) as error:
-        raise UpdateError("messages: a message is an object such as {role: user, content: TEXT}") from error
+        raise UpdateError(
+            "messages: a message must be an object such as {role: user, content: TEXT}"
+        ) from error

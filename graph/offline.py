@@ -18,7 +18,7 @@ from forethought.state.offline import Job
 from forethought.telemetry import enable
 
 RECURSION_LIMIT = 10_000
-"""Far above the number of steps, tasks, trials and re-runs: those end a run, this never should."""
+"""Far above what a run can need: steps, tasks, trials and re-runs end it earlier."""
 
 
 class Wiring(Generic[StateT, ContextT, InputT, OutputT]):

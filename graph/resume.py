@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 _KEY = "forethought"
-"""Key of a checkpoint's metadata that holds, as JSON text, what the thread is run with."""
+"""Key of the checkpoint's metadata for the run's options, as JSON text."""
 
 
 class RunOptions(BaseModel):
@@ -64,7 +64,7 @@ def restart_node(values: Mapping[str, Any]) -> str:
     """
     progress = values.get("progress") or {}
     if progress.get("lost_files"):
-        raise ValueError(f"the task was refused, so give it again with its files: {progress['refused']}")
+        raise ValueError(f"the task was refused; send it again with its files: {progress['refused']}")
     planned = bool((values.get("plan") or {}).get("subtasks"))
     # The edge behind answer_agent leads to the planner while the task runs: as the next round begins.
     return "replan_trigger" if planned else "answer_agent"

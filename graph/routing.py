@@ -40,7 +40,8 @@ def after_trigger(state: AgentState) -> list[Send] | str:
         ids = [subtask["id"] for subtask in state.get("plan", {}).get("subtasks", [])]
         if gone := [item["subtask"] for item in state["dispatch"] if item["subtask"] not in ids]:
             raise LookupError(
-                f"subtask {gone[0]} is due and not in the plan; edit the plan as prospective_reflector"
+                f"subtask {gone[0]} is about to start but is not in the plan; write the plan as "
+                "prospective_reflector"
             )
         return [Send("tool_agent", dict(item)) for item in state["dispatch"]]
     to = state.get("decision", {}).get("to", "answer")
@@ -51,7 +52,7 @@ def after_tool_agent(state: AgentState) -> list[Send]:
     """One executor for each tool agent: a sibling's edge sees its own proposal only. Raises LookupError where
     an edit left none."""
     if not state["proposals"]:
-        raise LookupError("no proposal is left; to have one made anew, edit as replan_trigger")
+        raise LookupError("no proposal is left; write as replan_trigger to get a new one")
     return [
         Send("tool_executor", {"subtask": item["subtask"], "n": item["n"]})
         for item in state["proposals"].values()

@@ -151,7 +151,7 @@ def _why(result: Revised[AnswerDraft], allowed: Allowance) -> str:
     why, error = result.problem, result.error
     if (budget := allowed.spent()) and not (error and isinstance(error.__cause__, OutOfTime)):
         why = f"{why}; the budget of {budget} is spent"
-    return f"no valid answer was written ({why})"
+    return f"the answer agent gave no valid answer ({why})"
 
 
 def answer_messages(state: AgentState, services: Services, context: Context) -> list[Message]:

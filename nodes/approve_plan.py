@@ -53,7 +53,7 @@ def _edited(value: Any, state: AgentState, tools: Mapping[str, Tool]) -> dict[st
     """
     items = value.get("subtasks") if isinstance(value, dict) else value
     if not isinstance(items, list):
-        return "value must be the list of subtasks: {id, description, depends_on, call, expected}"
+        return "value must be a list of subtasks, each {id, description, depends_on, call, expected}"
     plan, progress, results = state["plan"], state["progress"], state.get("results", {})
     try:
         subtasks = [PlannedSubtask.model_validate(item) for item in items]
@@ -89,11 +89,11 @@ def _call_problem(item: Mapping[str, Any], subtask: PlannedSubtask, tools: Mappi
     would be left out, or left to the worker."""
     written = item.get("calls") or item.get("call")
     if written and len(subtask.calls) != (len(written) if isinstance(written, list) else 1):
-        return f"a call of subtask {subtask.id!r} is not {{tool, arguments}}"
+        return f"a call of subtask {subtask.id!r} must be {{tool, arguments}}"
     for call in subtask.calls:
         tool = tools.get(call.tool)
         if tool is None:
-            return f"subtask {subtask.id!r}: there is no tool {call.tool!r}; tools are: {', '.join(tools)}"
+            return f"subtask {subtask.id!r}: there is no tool {call.tool!r}; use one of: {', '.join(tools)}"
         if wrong := check_arguments(tool, drop_nulls(call.arguments, json_schema(tool.arguments))):
             return f"subtask {subtask.id!r}: {wrong}"
     return None

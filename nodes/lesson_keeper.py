@@ -116,7 +116,7 @@ async def _draft(
         lenient=True,
         event={"about": "lesson"},
     )
-    problem = f"no lesson was written: {result.error}" if result.error else ""
+    problem = f"no valid lesson: {result.error}" if result.error else ""
     return result.reply, result.usage, problem
 
 
@@ -126,7 +126,9 @@ def _checker(state: AgentState) -> Callable[[LessonDraft], str | None]:
     def check(reply: LessonDraft) -> str | None:
         wrong = [n for n in reply.steps if n not in numbers]
         return (
-            f"steps names {wrong[0]}, which was not taken; those are: {numbers or 'none'}" if wrong else None
+            f"steps names {wrong[0]}, which was not taken; choose from: {numbers or 'none'}"
+            if wrong
+            else None
         )
 
     return check

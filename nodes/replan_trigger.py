@@ -52,7 +52,7 @@ async def replan_trigger(
         first = first_readings(Moment({**state, "plan": plan}, context, services.tools))
         wave = [key for key in wave if key in first]
         if not wave:
-            reason = "what the plan reads first has been read: it is examined before anything builds on it"
+            reason = "the first files are read; the reflector examines the plan before it continues"
             return {**update, "decision": {"to": "reflector", "reason": reason, "n": progress["n"]}}
     width = wave_width(state, context)
     if wave and not width.subtasks:
@@ -84,7 +84,7 @@ def _reason(dispatch: list[Dispatch], stopped: str) -> str:
     if dispatch:
         names = ", ".join(item["subtask"] for item in dispatch)
         return f"ready: {names}"
-    return f"the budget of {stopped} is spent" if stopped else "nothing is left to do"
+    return f"the budget of {stopped} is spent" if stopped else "no subtask is left"
 
 
 def attempts_spent(state: AgentState, plan: Plan, context: Context) -> set[str]:

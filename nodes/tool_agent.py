@@ -42,7 +42,7 @@ WAVE_CHANNELS = (
     "task", "files", "look", "guidance", "messages", "plan", "statuses", "proposals", "results", "trajectory",
     "short_term", "progress", "usage", "dispatch", "foreseen",
 )  # fmt: skip
-"""What the nodes of a wave read of the state."""
+"""The parts of the state that a wave's nodes read."""
 
 
 async def tool_agent(
@@ -167,11 +167,11 @@ def _proposal(
 ) -> Proposal:
     choice, context, reason = revised.best, turn.context, ""
     if choice is None:
-        reason = f"the tool agent gave no valid reply: {revised.problem}"
+        reason = f"no valid reply from the tool agent: {revised.problem}"
     elif context.wants("tool_intra") and score_of(choice) < min(context.tool_threshold, context.tool_floor):
         reason = (
-            f"no proposal was good enough: the best of {len(revised.rejected)} scored {score_of(choice)}, "
-            f"{context.tool_floor} is needed. {evaluation_of(choice)}"
+            f"no proposal was good enough: the best of {len(revised.rejected)} scored "
+            f"{score_of(choice)}, below the floor of {context.tool_floor}. {evaluation_of(choice)}"
         )
     best = choice or ToolChoice(action="finish")
     tool = turn.services.tools.get(best.tool or "")

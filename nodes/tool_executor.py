@@ -44,11 +44,11 @@ class _Outcome:
     finished: bool
     surprise: Surprise = "none"
     decision: ApprovalDecision | None = None
-    """What a person said of the call, and its arguments; None where no call was to be made."""
+    """The person's decision on the call, and its arguments; None if there was no call to make."""
     result: CallResult | None = None
-    """The call as it was made; None where none was."""
+    """The call as made; None if none was made."""
     finding: Finding = field(default_factory=Finding)
-    """What the comparison with what was expected came to."""
+    """The result of the comparison with the expectation."""
 
     def holds_back(self, proposal: Proposal) -> bool:
         """Whether only the comparison keeps the call from finishing its subtask, as it claimed to."""
@@ -113,7 +113,7 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
     if tool is None:  # a proposal edited by hand, or made when there were other tools
         gone = f"there is no tool {proposal['tool']!r}; tools are: {', '.join(services.tools)}"
         if decision is not None:
-            gone = f"the call was broken off, and may have taken effect; {gone}"
+            gone = f"an unfinished call may have taken effect; {gone}"
         return _Outcome(Observation(gone, ok=False, cause="arguments", origin="model"), False)
     if decision is None:
         if (over := allowed.spent()) == "seconds":

@@ -34,9 +34,9 @@ class Report(TypedDict, total=False):
     """answered, best_effort, budget_exhausted, failed, stopped, interrupted or running."""
     answer: str
     sources: list[Json]
-    """The steps that the answer rests on."""
+    """Steps that the answer rests on."""
     score: int | None
-    """1 to 10; null if the answer was not scored."""
+    """1 to 10; null without scoring."""
     evaluation: str
     """The answer's defects, one per line."""
     checks: list[Json]
@@ -49,7 +49,7 @@ class Report(TypedDict, total=False):
     replans: list[Json]
     skipped: list[Json]
     usage: Json
-    """Totals over all roles; `usd` is null if a price is unknown."""
+    """Totals; `usd` is null if a price is unknown."""
     cost: list[CostRow]
     """By mechanism."""
     seconds: float

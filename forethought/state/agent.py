@@ -345,13 +345,11 @@ class AgentInput(TypedDict, total=False):
     """What a client may send: a chat message, or a task with files."""
 
     messages: Annotated[list[AnyMessage], delta(join_messages)]
-    """The conversation. The last human message is the task if `task` is missing; its base64 image, audio and
-    file blocks become files of the thread."""
+    """The conversation. Without `task`, its last human message is the task, and base64 blocks are files."""
     task: str
-    """The task in plain words."""
     files: Annotated[list[FileRef | str], merge_files]
-    """Files of the thread: names in the operator's folder, {name, data} with base64, or {name, hash} of a
-    stored file. "*" removes the earlier ones."""
+    """Names in the operator's folder, {name, data} with base64, or {name, hash} of a stored file. "*" removes
+    earlier files."""
     guidance: list[str]
     """Corrections for the whole task."""
 
@@ -366,7 +364,7 @@ class AgentOutput(TypedDict, total=False):
     """Steps that the answer rests on."""
     status: Status
     draft: Draft
-    """The best answer so far, with its evaluation."""
+    """The best answer so far."""
     plan: Annotated[Plan, delta(last)]
     plan_reviews: Annotated[list[PlanReview], delta(append)]
     trajectory: Annotated[list[Step], delta(append)]

@@ -41,46 +41,43 @@ class Context(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    model: ModelName = Field(default="openai:gpt-4.1", description="Model for every role, as provider:name.")
-    planner_model: ModelName | None = Field(default=None, description="Planner's model; default: `model`.")
-    reflector_model: ModelName | None = Field(
-        default=None, description="Reflector's model; default: `model`."
+    model: ModelName = Field(
+        default="openai:gpt-4.1", description="Model of every role without its own, as provider:name."
     )
-    tool_model: ModelName | None = Field(default=None, description="Tool agent's model; default: `model`.")
+    planner_model: ModelName | None = Field(default=None, description="Planner's model.")
+    reflector_model: ModelName | None = Field(default=None, description="Reflector's model.")
+    tool_model: ModelName | None = Field(default=None, description="Tool agent's model.")
     vision_model: ModelName | None = Field(
-        default=None, description="Model that looks at images; default: `tool_model`."
+        default=None, description="Model for images; default: `tool_model`."
     )
-    answer_model: ModelName | None = Field(
-        default=None, description="Answer agent's model; default: `model`."
-    )
+    answer_model: ModelName | None = Field(default=None, description="Answer agent's model.")
     retrospective_model: ModelName | None = Field(
         default=None,
-        description="Model that writes round reflections and lessons; default: `model`.",
+        description="Model for round reflections and lessons.",
     )
 
     fallback_model: ModelName | None = Field(
         default=None,
-        description="Model to ask if another one fails, is unknown or has no quota left.",
+        description="Model to ask if another one fails.",
     )
 
     plan_threshold: Score = Field(
         default=9,
-        description="Revise a plan that scores lower. Scores: 10 without defects, 9 with slight ones, "
-        "5-8 with a risky one, 1-4 with a wrong one.",
+        description="Revise a plan that scores lower (10: no defects, 9: slight, 5-8: risky, 1-4: wrong).",
     )
     tool_threshold: Score = Field(default=9, description="Revise a move that scores lower.")
     answer_threshold: Score = Field(
         default=9,
-        description="Revise an answer that scores lower, or start a new round if facts are missing.",
+        description="Revise an answer that scores lower; if it lacks facts, start a new round.",
     )
     tool_floor: Score = Field(
-        default=5, description="Discard a move that still scores lower after its revisions."
+        default=5, description="Discard a move that still scores lower after revisions."
     )
 
     effort: Effort = Field(
         default="auto",
-        description="When mechanisms run: as in their papers (paper), if they can change something "
-        "(auto), or as little as possible (low). A switch below overrides it.",
+        description="Run mechanisms as in their papers (paper), if they can change something (auto), or "
+        "as little as possible (low).",
     )
 
     max_rounds: int = Field(
@@ -91,14 +88,14 @@ class Context(BaseModel):
         default=None,
         ge=1,
         le=6000,
-        description="Maximum moves per task: calls, finished subtasks, re-plan requests, refused moves "
-        "(three times `max_steps`).",
+        description="Maximum calls, finished subtasks, re-plan requests and refused moves per task; "
+        "default: three times `max_steps`.",
     )
     max_revisions: int = Field(
-        default=2, ge=0, le=10, description="Maximum revisions of a plan, move or answer that scores too low."
+        default=2, ge=0, le=10, description="Maximum revisions of a low-scoring plan, move or answer."
     )
     max_reflections: int = Field(
-        default=2, ge=1, le=10, description="Maximum revisions of a plan by the reflector."
+        default=2, ge=1, le=10, description="Maximum plan revisions by the reflector."
     )
     max_replans: int = Field(default=6, ge=0, le=50, description="Maximum re-plans per task.")
     max_attempts: int = Field(
@@ -108,16 +105,14 @@ class Context(BaseModel):
     forced_replans: tuple[Annotated[int, Field(ge=1)], ...] | None = Field(
         default=None,
         max_length=20,
-        description="Tool calls by which a re-plan is forced; default: 6,12 with effort paper, else none.",
+        description="Re-plan by these tool calls; default: 6,12 with effort paper, else none.",
     )
 
-    max_tokens: int | None = Field(
-        default=400_000, ge=LEAST_TOKENS, description="Token budget per task, input and output."
-    )
+    max_tokens: int | None = Field(default=400_000, ge=LEAST_TOKENS, description="Token budget per task.")
     context_tokens: int | None = Field(
         default=None,
         ge=LEAST_WINDOW_TOKENS,
-        description="The models' context window in tokens; default: the known size, else 128,000.",
+        description="The models' context window; default: the known size, else 128,000 tokens.",
     )
     max_usd: float | None = Field(
         default=None,
@@ -129,71 +124,65 @@ class Context(BaseModel):
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="Time budget per task; waiting for a person does not count.",
+        description="Time budget per task, without waiting for a person.",
     )
     answer_format: str = Field(
         default="",
         max_length=300,
-        description="A sentence on the form of the answer, such as 'a number only'.",
+        description="Form of the answer, such as 'a number only'.",
     )
 
     prospective_reflection: bool | None = Field(
         default=None,
-        description="Criticise each plan before execution (PreFlect 3.2.2); default: by `effort`.",
+        description="Examine plans before execution (PreFlect 3.2.2); default: by `effort`.",
     )
     planning_errors: bool = Field(
-        default=True, description="Check plans against distilled planning errors (PreFlect 3.2.1)."
+        default=True, description="Check plans against known planning errors (PreFlect 3.2.1)."
     )
     replanning: bool = Field(default=True, description="Change the plan during execution (PreFlect 3.3).")
     plan_intra: bool | None = Field(
         default=None,
-        description="The planner evaluates and revises its plan (MIRROR 3.4); default: by `effort`.",
+        description="The planner evaluates its plan (MIRROR 3.4); default: by `effort`.",
     )
     tool_intra: bool | None = Field(
         default=None,
-        description="The tool agent evaluates and revises its move (MIRROR 3.4); default: by `effort`.",
+        description="The tool agent evaluates its move (MIRROR 3.4); default: by `effort`.",
     )
     answer_intra: bool | None = Field(
         default=None,
-        description="The answer agent evaluates and revises its answer (MIRROR 3.4); default: by `effort`.",
+        description="The answer agent evaluates its answer (MIRROR 3.4); default: by `effort`.",
     )
     short_term_memory: bool = Field(
         default=True, description="Show a subtask's failures to its next attempt (MIRROR 3.5)."
     )
     long_term_memory: bool = Field(
         default=True,
-        description="Show a task's failed rounds to the planner, reflector and answer agent (MIRROR 3.5).",
+        description="Show failed rounds to planner, reflector and answer agent (MIRROR 3.5).",
     )
-    round_reflection: bool = Field(
-        default=False, description="The retrospective model reflects on each failed round."
-    )
+    round_reflection: bool = Field(default=False, description="Reflect on each failed round (SAMULE 3.2.2).")
     foresight: Foresight = Field(
         default="tools",
-        description="Predict and compare tool results (tools), the user's replies (user), or both "
-        "(SAMULE 3.2.3).",
+        description="Predict and compare tool results (tools), the user's replies (user) or both (SAMULE "
+        "3.2.3).",
     )
     foresight_judgement: bool = Field(
         default=False,
-        description="Ask a model if rules cannot compare a result that should finish a subtask (SAMULE "
-        "3.2.3).",
+        description="Ask a model if rules cannot compare a result that should finish a subtask.",
     )
-    lessons: bool = Field(
-        default=False, description="Keep lessons from failures for later tasks; needs a store."
-    )
+    lessons: bool = Field(default=False, description="Learn from failures for later tasks; needs a store.")
     lesson_namespace: Namespace = Field(
         default="default",
-        description="Collection of lessons, for example one per project.",
+        description="Collection of lessons, such as one per project.",
     )
     proposals: Literal["json", "functions"] = Field(
         default="json",
-        description="The tool agent writes its move as JSON, or calls a function (MIRROR 4.4).",
+        description="Write moves as JSON, or as function calls (MIRROR 4.4).",
     )
     approve_plan: bool = Field(default=False, description="Ask a person before executing a plan.")
     approve_tools: Approval = Field(
         default="tainted",
-        description="Ask a person before a tool writes or sends: always; if outside text is in the "
-        "thread and the user's words do not cover the call (tainted); or never, except "
-        "before sending after private data was read.",
+        description="Ask a person before a tool writes or sends: always; if outside text may have caused "
+        "the call (tainted); or only before it sends, once private data was read (never).",
     )
 
     @model_validator(mode="before")

@@ -55,9 +55,9 @@ class CostRow(TypedDict):
     usd: float | None
     """null if a price is unknown."""
     seconds: float
-    """Time of models, or of tools in the row `tools`; parallel calls add up."""
+    """Of models, or of tools in the row `tools`; parallel calls add up."""
     changed: int | None
-    """How often it changed something; null if no record can tell."""
+    """How often it changed something; null if unknown."""
     skipped: int
     """How often `effort` left it out."""
     note: str

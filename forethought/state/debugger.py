@@ -32,24 +32,22 @@ DEBUGGING_TOKENS = 5_000_000
 class DebuggerContext(OfflineContext):
     """Choices of one debugging (4.1, 4.2)."""
 
-    judge_model: ModelName | None = Field(default=None, description="Judge's model; default: `model`.")
+    judge_model: ModelName | None = Field(default=None, description="Judge's model.")
     actor_model: ModelName | None = Field(
-        default=None, description="Model that acts in an environment's re-runs; default: `model`."
+        default=None, description="Model that acts in an environment's re-runs."
     )
     method: SearchMethod = Field(default="triage", description="How to find the critical error.")
-    rerun: RerunMethod = Field(default="off", description="Whether and how to run again.")
+    rerun: RerunMethod = Field(default="off", description="How to run again.")
     judge: JudgeName = Field(
         default="gold",
-        description="Who decides whether a run succeeded: the expected answer, a model that knows it, a "
-        "person, the environment, or nobody.",
+        description="Who decides whether a run succeeded: the expected answer (gold), a model that knows "
+        "it, a person, the environment, or nobody.",
     )
     fine_grained: bool = Field(
         default=True,
-        description="Label each step first (stage 1).",
+        description="Label steps first (stage 1).",
     )
-    max_reruns: int = Field(
-        default=5, ge=1, le=20, description="Maximum re-runs, each after a new search for the error."
-    )
+    max_reruns: int = Field(default=5, ge=1, le=20, description="Maximum re-runs, each after a new search.")
     trials: int = Field(
         default=4,
         ge=1,
@@ -60,22 +58,24 @@ class DebuggerContext(OfflineContext):
         default=0.5,
         gt=0,
         le=1,
-        description="Share of continuations that must succeed for a step to be critical.",
+        description="Share of continuations whose success makes a step critical.",
     )
-    max_parallel: int = Field(default=16, ge=1, le=64, description="Maximum calls in parallel.")
+    max_parallel: int = Field(
+        default=16, ge=1, le=64, description="Maximum calls, re-runs or trials in parallel."
+    )
     window: int = Field(
         default=40,
         ge=5,
         le=200,
-        description="Steps in one prompt; a longer run is shown in windows.",
+        description="Steps in one prompt; longer runs are shown in windows.",
     )
     max_observation_chars: int = Field(
-        default=4_000, ge=200, le=100_000, description="Characters of each observation in a prompt."
+        default=4_000, ge=200, le=100_000, description="Characters of each observation in prompts."
     )
     max_tokens: int | None = Field(
         default=DEBUGGING_TOKENS,
         ge=1_000,
-        description="Token budget, re-runs included; cached tokens count at their price.",
+        description="Token budget, with re-runs; cached tokens count at their price.",
     )
 
 
@@ -151,11 +151,11 @@ class DebuggerInput(TypedDict, total=False):
     """What a client may send: a thread to be debugged, or a trajectory in any known format."""
 
     thread_id: str
-    """A thread in the same server or database."""
+    """A thread of the same database."""
     trajectory: Json
     """A recorded run in any known format."""
     expect: str
-    """The right answer, shown to the judge alone."""
+    """The right answer, only for the judge."""
 
 
 class DebuggerOutput(TypedDict, total=False):
@@ -170,7 +170,7 @@ class DebuggerOutput(TypedDict, total=False):
     label_problems: Annotated[dict[str, str], merge]
     """Why steps were not labelled."""
     suspects: list[Json]
-    """Steps that the triage chose: {reason, step}; empty if all were labelled."""
+    """The triage's steps: {reason, step}; empty if all were labelled."""
     critical: Critical
     """The critical error (stage 2)."""
     probes: Annotated[list[Probe], extend]
@@ -179,7 +179,7 @@ class DebuggerOutput(TypedDict, total=False):
     """Re-runs (stage 3)."""
     usage: Annotated[dict[str, Usage], add_usage]
     notes: Annotated[list[str], extend]
-    """Remarks, such as a replay that diverged."""
+    """Remarks, such as on a replay that diverged."""
     problem: str
     """Why debugging failed."""
     status: DebugStatus

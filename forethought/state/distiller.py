@@ -112,9 +112,9 @@ class DistillerInput(TypedDict, total=False):
     trajectories: list[Json]
     """Recorded runs with outcomes."""
     files: dict[str, str]
-    """Where each trajectory was read from."""
+    """Each trajectory's file."""
     exclude: list[str]
-    """Tasks of evaluation sets, which are refused."""
+    """Evaluation tasks, to refuse."""
 
 
 class DistillerOutput(LearningOutput, total=False):
@@ -129,13 +129,13 @@ class DistillerOutput(LearningOutput, total=False):
     diagnoses: Annotated[dict[str, Diagnosis], merge]
     """By task."""
     decisions: list[Decision]
-    """Whether each diagnosed error is new, merged or discarded."""
+    """Whether each error is new, merged or discarded."""
     errors: dict[str, GrownError]
     """By name, in order of appearance."""
     patterns: Annotated[dict[str, Patterns], merge]
     """By error."""
     reviews: Annotated[dict[str, Json], merge]
-    """By generated name: {decision} of a person, with `into` or `name`."""
+    """A person's {decision}, by generated name, with `into` or `name`."""
     final: dict[str, Json]
     """By generated name: {name, description, failures, successes, by}."""
     status: DistillStatus
@@ -152,7 +152,7 @@ class DistillerContext(OfflineContext):
     """Choices of one distillation."""
 
     review: bool = Field(
-        default=False, description="A person keeps, edits, merges or drops each error at the end."
+        default=False, description="Let a person keep, edit, merge or drop each error at the end."
     )
     max_runs: int = Field(
         default=6,
@@ -163,5 +163,5 @@ class DistillerContext(OfflineContext):
     max_failures: int = Field(default=6, ge=2, le=20, description="Maximum failure patterns per error.")
     max_successes: int = Field(default=5, ge=1, le=20, description="Maximum success patterns per error.")
     max_cases: int = Field(
-        default=12, ge=1, le=50, description="Maximum findings from which an error's patterns are written."
+        default=12, ge=1, le=50, description="Maximum findings behind an error's patterns."
     )

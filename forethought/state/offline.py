@@ -26,23 +26,23 @@ class OfflineContext(BaseModel):
 
     model: ModelName = Field(
         default="openai:gpt-4.1",
-        description="Model for every role, as provider:name.",
+        description="Model of every role without its own, as provider:name.",
         json_schema_extra={"langgraph_type": "model"},
     )
     max_parallel: int = Field(
         default=8, ge=1, le=64, description="Maximum calls, re-runs or trials in parallel."
     )
     max_observation_chars: int = Field(
-        default=2_000, ge=200, le=100_000, description="Characters of each observation in a prompt."
+        default=2_000, ge=200, le=100_000, description="Characters of each observation in prompts."
     )
     max_tokens: int | None = Field(
-        default=None, ge=1_000, description="Token budget, re-runs and trials included."
+        default=None, ge=1_000, description="Token budget, with re-runs and trials."
     )
     max_usd: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="Dollar budget, re-runs and trials included.",
+        description="Dollar budget, with re-runs and trials.",
     )
 
 

@@ -84,7 +84,7 @@ class SynthesizerInput(TypedDict, total=False):
     synthesis."""
 
     tasks_file: list[Json]
-    """Records of a tasks file, for a graph that can try them."""
+    """Records of a tasks file, to try."""
     trajectories: list[Json]
     """Recorded runs with outcomes and accepted answers."""
 
@@ -96,13 +96,12 @@ class SynthesizerOutput(LearningOutput, total=False):
     """Counts of tasks and trajectories."""
     tasks: dict[str, TaskRecord]
     trials: Annotated[dict[str, TrialRecord], merge]
-    """By trial key: task key, dot, number."""
+    """By task key, dot, number."""
     reflections: Annotated[dict[str, str], merge]
     """Micro level, by trial."""
     taxonomy: list[ErrorType]
-    """Error types."""
     typed: dict[str, str]
-    """By task: why these error types."""
+    """Why these error types, by task."""
     labels: Annotated[dict[str, Labelled], merge]
     """Meso level, by trial and steps: t3.1:1-10."""
     error_reflections: Annotated[dict[str, ErrorReflection], merge]
@@ -132,9 +131,9 @@ class SynthesizerContext(OfflineContext):
         default=3, ge=1, le=20, description="Maximum trials per task; the first success ends them."
     )
     meso_reference: bool = Field(
-        default=False, description="Ablation: show the reference while error types and labels are made."
+        default=False, description="Ablation: show the reference while making error types and labels."
     )
-    steps_per_call: int = Field(default=10, ge=1, le=100, description="Steps that one call labels.")
+    steps_per_call: int = Field(default=10, ge=1, le=100, description="Steps to label per call.")
     max_cases: int = Field(
-        default=12, ge=2, le=50, description="Maximum trajectories for an error type's reflection."
+        default=12, ge=2, le=50, description="Maximum trajectories behind an error type's reflection."
     )

@@ -31,7 +31,7 @@ from forethought.trajectories.types import Trajectory
 
 _NO_ERROR_SPELLINGS = {NO_ERROR, "no error", "none", "null"}
 NOT_FIRST = ("memory", "reflection")
-"""Modules that the first step of a run has nothing for."""
+"""Modules that have nothing to work on in a run's first step."""
 
 
 async def find_critical(
@@ -69,7 +69,7 @@ async def locate_again(
         update = {"critical": critical, "guidance": [critical["correction_guidance"]]}
     except ReplyError as error:
         why = error.problem or error
-        search.notes.append(f"no new critical error ({why}): the last guidance is tried again")
+        search.notes.append(f"no new critical error ({why}): retrying with the last guidance")
     except SearchStopped:
         pass  # the next node says that the budget is spent
     return {**update, "usage": search.usage, "notes": search.notes}
@@ -92,7 +92,7 @@ async def _find(search: Search) -> dict[str, Any]:
             return {"status": "not_found", "problem": problem}
     critical = await _locate(search, known)
     if not critical["critical_step"]:
-        problem = f"nothing in the run shows an error that doomed it: {critical['root_cause']}"
+        problem = f"no error in the run explains its failure: {critical['root_cause']}"
         return {"status": "not_found", "problem": problem}
     return {
         "critical": critical,

@@ -41,5 +41,5 @@ def _reruns(trajectory: Trajectory, context: DebuggerContext) -> str:
         return f"re-runs until one succeeds or {context.max_tokens:,} tokens are spent"
     trials = len(trajectory.steps) * context.trials if context.method == "counterfactual" else 0
     corrected = 0 if context.rerun == "off" else context.max_reruns
-    controls = ", and controls" if trials else ""
+    controls = " plus controls" if trials else ""
     return f"at most {how_many(trials + corrected, 're-run')}{controls}" if trials + corrected else ""

@@ -33,7 +33,10 @@ async def judge(
         return {**update, "status": "fixed"}
     if changed := [step["number"] for step in branch["steps"] if step.get("changes_world")]:
         where = numbered("step", changed)
-        note = f"re-run {branch['attempt']} changed something outside in {where}, which was not undone"
+        note = (
+            f"re-run {branch['attempt']} changed something outside in {where}; undo it by hand if it "
+            "must not stay"
+        )
         update["notes"] = [note]
     if attempts_left(state, context) > 1:
         return {**update, "status": "running"}
@@ -44,13 +47,13 @@ async def judge(
 async def _verdict(state: DebuggerState, context: DebuggerContext, services: DebugServices) -> Verdict:
     attempt = state["attempt"]
     if attempt["status"] == "waiting":
-        return Verdict(False, "the re-run stopped to wait for a person: it has no outcome yet")
+        return Verdict(False, "the re-run waits for a person and has no outcome yet")
     original = Trajectory.model_validate(state["subject"])
     if context.judge == "person":
         return _by_person(attempt, original)
     evaluator = services.evaluator(context, state.get("accepted", []))
     if evaluator is None:
-        return Verdict(False, "nobody could judge it: it counts as failed")
+        return Verdict(False, "no judge was available: the re-run counts as failed")
     return await verdict_on(evaluator, branch_trajectory(original, attempt), attempt.get("reward"))
 
 

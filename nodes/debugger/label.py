@@ -42,7 +42,10 @@ async def label_wave(
     width = _wave_width(state, context, labelled)
     if width or not left:
         return {"wave": [Job(node="label_step", key=key) for key in left[: width if labelled else 1]]}
-    why = exhausted(state, context) or f"the budget of {context.max_tokens} tokens is nearly spent"
+    why = (
+        exhausted(state, context)
+        or f"the budget of {context.max_tokens} tokens is nearly spent; raise --max-tokens"
+    )
     return {
         "wave": [],
         "label_problems": dict.fromkeys(left, why),

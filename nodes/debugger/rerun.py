@@ -45,11 +45,11 @@ class RerunRequest:
     original: Trajectory
     rollouts: Rollouts
     about: Branch = field(default_factory=Branch)
-    """Where it starts, in which module and with what guidance."""
+    """Its first step, its first module and its guidance."""
     usage: Usage = field(default_factory=no_usage)
-    """What was asked before it, such as for feedback."""
+    """Usage of the calls before it, such as those for feedback."""
     update: dict[str, Any] = field(default_factory=dict)
-    """What else the state is to keep."""
+    """Further updates of the state."""
 
     async def ask(
         self, template: str, run: Trajectory, reply: type[R], check: Any = None, **values: Any
@@ -73,9 +73,9 @@ async def rerun(
 ) -> dict[str, Any]:
     """Make the next re-run. Raises ModelError where the model cannot be reached: what was done is kept."""
     context = services.context(runtime)
-    made = "" if attempts_left(state, context) > 0 else f"{len(state.get('branches', []))} were made"
+    made = "" if attempts_left(state, context) > 0 else f"{len(state.get('branches', []))} are done"
     if why := exhausted(state, context) or made:
-        return await _end_reruns(state, context, services, f"no further re-run: {why}")
+        return await _end_reruns(state, context, services, f"no more re-runs: {why}")
     original = Trajectory.model_validate(state["subject"])
     try:
         rollouts = services.rollouts_for(original, state, context)
@@ -204,8 +204,8 @@ async def tree_of_thoughts(request: RerunRequest) -> Continuation:
     """One path through the tree of valued candidates; what was left aside is for the next attempt."""
     if not isinstance(request.rollouts, EnvironmentRollouts):
         raise RolloutError(
-            "tree_of_thoughts chooses single actions, which takes an environment; for a thread "
-            "of the agent's choose self_refine, vanilla or best_of_n"
+            "tree_of_thoughts needs an environment, since it chooses single actions; for a thread of "
+            "the agent, choose self_refine, vanilla or best_of_n"
         )
     context = request.services.context(request.runtime)
     policy = TreePolicy(
@@ -226,4 +226,4 @@ METHODS: dict[str, Callable[[RerunRequest], Awaitable[Continuation]]] = {
     "best_of_n": best_of_n,
     "tree_of_thoughts": tree_of_thoughts,
 }
-"""How one re-run is made, by `context.rerun`. Each raises RolloutError or ModelError."""
+"""The re-run methods by `context.rerun`. Each raises RolloutError or ModelError."""

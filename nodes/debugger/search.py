@@ -43,7 +43,7 @@ class FoundStep:
 
     number: int
     how: str
-    """What was tried, in a sentence or two."""
+    """What the search tried, in a sentence or two."""
     proven: bool | None = None
     """Whether re-runs prove it or only suggest it; None where a model judged instead."""
 
@@ -87,7 +87,7 @@ class Search:
     def check_budget(self) -> None:
         """Raises SearchStopped when the budget is spent."""
         if why := exhausted(self.state, self.context, total(*self.usage.values())):
-            raise SearchStopped(f"{why} before a critical error was found: raise it")
+            raise SearchStopped(f"{why} before a critical error was found: raise the budget")
 
     def book(self, role: str, usage: Usage) -> None:
         """Add to what was spent."""
@@ -100,8 +100,8 @@ async def brute_force(search: Search) -> FoundStep | None:
         if await _is_saved(search, step, "alone"):
             return FoundStep(
                 step.number,
-                "Each step was tried in turn, and a correction was judged to save it first at step "
-                f"{step.number}.",
+                "The model judged each step in turn. Step {step.number} is the first whose correction "
+                "would save the run.",
             )
     return None
 
@@ -119,7 +119,7 @@ async def binary_search(search: Search) -> FoundStep | None:
     if not low:
         return None
     number = steps[low - 1].number
-    how = f"The run was halved again and again: up to step {number} it could still be saved."
+    how = f"By binary search: step {number} is the last at which the run could still be saved."
     return FoundStep(number, how)
 
 
@@ -143,7 +143,10 @@ async def counterfactual(search: Search) -> FoundStep | None:
     """
     evaluator = search.services.evaluator(search.context, search.state.get("accepted", []))
     if evaluator is None:
-        raise SearchStopped("counterfactual mode needs somebody who judges")
+        raise SearchStopped(
+            "counterfactual mode needs a judge: give the expected answer (--expect), or choose "
+            "another --judge"
+        )
     reached = False
     for step in search.trajectory.steps:
         probe = await _run_corrected(search, step, evaluator)
@@ -156,10 +159,11 @@ async def counterfactual(search: Search) -> FoundStep | None:
         if by_chance["rate"] < search.context.flip_rate:
             return _flipped(search, probe, by_chance)
         search.notes.append(
-            f"step {step.number}: the run succeeds about as often without a correction; chance decided it"
+            f"step {step.number}: the run succeeds about as often without the correction, so chance "
+            "explains it"
         )
     if not reached:
-        raise SearchStopped("no step could be run again: see the notes")
+        raise SearchStopped("no step could be run again: the notes say why")
     return None
 
 
@@ -172,7 +176,8 @@ def _flipped(search: Search, probe: Probe, control: Probe) -> FoundStep:
             f"overlaps {_interval(control)} without; raise --trials"
         )
     how = (
-        f"Its action was replaced by: {probe['substitution']!r}. The run then succeeded {probe['flips']} of "
+        f"The search replaced the step's action by: {probe['substitution']!r}. The run then "
+        f"succeeded {probe['flips']} of "
         f"{probe['trials']} times, and {control['flips']} of {control['trials']} times with its own action. "
         f"That {'proves' if proven else 'suggests'} that this step decided the run; no correction of an "
         "earlier step that could be tried did as much."
@@ -199,7 +204,7 @@ async def _run_corrected(search: Search, step: TrajectoryStep, evaluator: Evalua
     try:
         probe = await _run_on(search, step, correction.action, evaluator, control=False)
     except RolloutError as error:
-        search.notes.append(f"step {step.number} could not be tried: {error}")
+        search.notes.append(f"step {step.number} could not be run again: {error}")
         return Probe(step=step.number, flips=0, trials=0, reasoning=str(error))
     return {**probe, "reasoning": correction.thought}
 
@@ -229,8 +234,8 @@ async def _run_on(
         flips += verdict.success
     if diverged:
         search.notes.append(
-            f"step {step.number}: {context.trials - faithful} of {context.trials} replays are not counted, "
-            f"since {diverged}"
+            f"step {step.number}: {context.trials - faithful} of {context.trials} replays do not "
+            f"count: {diverged}"
         )
     low, high = wilson(flips, faithful)
     return Probe(

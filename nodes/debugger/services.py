@@ -15,9 +15,9 @@ from forethought.state.debugger import DebuggerContext, DebuggerState
 from forethought.trajectories.types import Loaded, Trajectory
 
 LoadThread = Callable[[str], Awaitable[Loaded]]
-"""A thread's present task as a trajectory. Raises ValueError (one line) when there is no such thread."""
+"""A thread's current task as a trajectory. Raises ValueError (one line) if there is no such thread."""
 MakeRollouts = Callable[[Trajectory, str | None, DebuggerContext], Rollouts]
-"""Where this trajectory, of this thread, can be run again. Raises RolloutError when nowhere."""
+"""Where a trajectory of a thread can be run again. Raises RolloutError if nowhere."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,9 @@ class DebugServices(OfflineServices[DebuggerContext]):
         """Where `trajectory` is run again, within what is left of the budgets after `now`, which the state
         does not hold yet. Raises RolloutError when nowhere."""
         if self.rollouts is None:
-            raise RolloutError("there is no place to run in: debug a thread, or give an environment")
+            raise RolloutError(
+                "a re-run needs a thread or an environment: debug a thread, or name an --environment"
+            )
         used = total(*state.get("usage", {}).values(), now or no_usage())
         left: dict[str, float] = {}
         if context.max_tokens is not None:
@@ -72,5 +74,5 @@ async def verdict_on(evaluator: Evaluator, run: Trajectory, reward: float | None
         return await evaluator.judge(run)
     except (ReplyError, RolloutError) as error:
         reason, usage = getattr(error, "problem", "") or str(error), getattr(error, "usage", None)
-        reason = f"it could not be judged and counts as failed: {reason}"
+        reason = f"judging it failed, so it counts as failed: {reason}"
         return Verdict(False, reason, usage=usage or no_usage())

@@ -40,7 +40,7 @@ async def take(
     update |= {"thread": thread, "subject": trajectory.model_dump(mode="json"), "accepted": accepted}
     update["notes"] = [CLEAR, *trajectory.notes]
     if not trajectory.steps:
-        return {**update, **_failure("the trajectory has no steps: there is nothing to debug in it")}
+        return {**update, **_failure("the trajectory has no steps: give one with at least one step")}
     services.warn_of_cuts(runtime, [trajectory])
     verdict, usage = await _judge(loaded, accepted, expected, context, services)
     update["verdict"] = verdict
@@ -65,13 +65,13 @@ async def _load(state: DebuggerState, services: DebugServices) -> Loaded:
     """What the client sent or named. Raises ValueError, one line that says what to do."""
     sent, thread = state.get("trajectory"), state.get("thread_id") or ""
     if sent and thread:
-        raise ValueError("a thread_id and a trajectory cannot go together: give one of them")
+        raise ValueError("thread_id and trajectory exclude each other: give one of them")
     if sent:
         return await asyncio.to_thread(from_json, sent)
     if not thread:
-        raise ValueError("name what is to be debugged: a thread_id, or a trajectory")
+        raise ValueError("nothing to debug: give a thread_id or a trajectory")
     if services.load_thread is None:
-        raise ValueError("threads cannot be read here: give a trajectory instead")
+        raise ValueError("this debugger has no access to threads: give a trajectory instead")
     return await services.load_thread(thread)
 
 
@@ -93,9 +93,9 @@ async def _judge(
         return by, verdict.usage
     outcome = loaded.reference.outcome
     if outcome == "unknown":
-        reason = "nobody judged it; what is debugged is taken as failed"
+        reason = "without a judge or a recorded outcome, a debugged run counts as failed"
         return {"success": False, "reason": reason, "by": ""}, no_usage()
-    reason = f"its source records a {outcome}"
+    reason = f"the source of the run records a {outcome}"
     return {"success": outcome == "success", "reason": reason, "by": "record"}, no_usage()
 
 
@@ -111,17 +111,19 @@ def _refusal(
         return ""
     what = "a re-run" if context.rerun != "off" else "counterfactual mode"
     if services.rollouts is None:
-        return f"{what} needs a place to run in: debug a thread, or name the --environment of a recorded run"
+        return (
+            f"{what} needs a thread or an environment: debug a thread, or name the --environment of "
+            "the recorded run"
+        )
     try:
         services.rollouts(trajectory, thread, context)
     except RolloutError as error:
         return str(error)
     is_person = context.judge == "person"
     if is_person and context.method == "counterfactual" and context.rerun in ("off", "agentdebug"):
-        return "counterfactual mode judges too many runs for a person: choose another judge"
+        return "counterfactual mode produces too many runs for a person to judge: choose another --judge"
     if not is_person and services.evaluator(context, accepted) is None:
         return (
-            f"{what} needs somebody to say whether it succeeded: give the expected answer "
-            "(--expect), or choose another --judge"
+            f"{what} needs a judge of success: give the expected answer (--expect), or choose another --judge"
         )
     return ""

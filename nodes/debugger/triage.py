@@ -35,11 +35,11 @@ async def triage(
             runtime, "triage", messages, Triage, lambda reply: _problem(reply, trajectory)
         )
     except ReplyError as error:
-        why = f"the triage gave no valid reply: {error.problem or error}"
+        why = f"no valid reply to the triage: {error.problem or error}"
         return {**_passed(trajectory, [], why), "notes": [why], "usage": {"triage": error.usage}}
     suspects = sorted(result.reply.suspects, key=lambda suspect: suspect.step)
     return {
-        **_passed(trajectory, [suspect.step for suspect in suspects], "the triage saw no need"),
+        **_passed(trajectory, [suspect.step for suspect in suspects], "the triage did not select it"),
         "suspects": [suspect.model_dump() for suspect in suspects],
         "usage": {"triage": result.usage},
     }

@@ -18,9 +18,9 @@ from forethought.trajectories.show import all_text, whole_text
 from forethought.trajectories.types import Outcome
 
 COPIED_WORDS = 8
-"""Words in a row that stand in a run too: from so many on, a text is copied."""
+"""Consecutive words in common with a run from which a text counts as copied."""
 _QUESTION_WORDS = 3
-"""Words that a task needs for its text to be looked for in a pattern."""
+"""Minimum words of a task whose text is searched for in a pattern."""
 
 
 def diagnosis_problem(reply: ComparativeDiagnosis, runs: TaskRuns) -> str | None:
@@ -28,7 +28,7 @@ def diagnosis_problem(reply: ComparativeDiagnosis, runs: TaskRuns) -> str | None
     problems: list[str] = []
     for number, error in enumerate(reply.errors, 1):
         if not slug(error.error_type):
-            problems.append(f"errors[{number}]: error_type names nothing")
+            problems.append(f"errors[{number}]: error_type is empty: name the error")
         evidence: tuple[tuple[Outcome, list[Quote]], ...] = (
             ("failure", error.failure_evidence),
             ("success", error.success_evidence),
@@ -57,13 +57,13 @@ def aggregation_problem(reply: Aggregation, names: Sequence[str], copies: Copies
         return None
     if reply.decision == "merge" and name not in names:
         known = ", ".join(names) or "none"
-        return f"merge: there is no error {reply.name!r} in the set; its errors are: {known}"
+        return f"merge: there is no error {reply.name!r} in the set; use one of: {known}"
     if reply.decision == "new" and name in names:
-        return f"new: the name {name} is in the set; choose another, or merge into it"
+        return f"new: the name {name} is already in the set; choose another name, or merge"
     if not name:
-        return f"{reply.name!r} is no name: write two to five words in snake_case"
+        return f"{reply.name!r} is not a valid name: write two to five words in snake_case"
     if not reply.description.strip():
-        return f"{reply.decision} needs the error's whole description"
+        return f"{reply.decision} needs the error's full description"
     problem = copies.problem(reply.description)
     return f"description: {problem}" if problem else None
 
@@ -87,7 +87,7 @@ def patterns_problem(
             elif label_problem := runs.label_problem(pattern.run, outcome):
                 problem = f"case {pattern.case}: {label_problem}"
             elif source in retold:
-                problem = f"run {pattern.run} of case {pattern.case} is retold twice; keep one"
+                problem = f"run {pattern.run} of case {pattern.case} is described twice; keep one"
             else:
                 problem = copies.problem(pattern.text)
             retold.add(source)
@@ -111,15 +111,15 @@ class Copies:
         phrases: dict[str, str] = {}
         for runs in tasks:
             if len(normalised(runs.task).split()) >= _QUESTION_WORDS:
-                phrases[normalised(runs.task)] = "is the text of a task: tell it without its subject"
+                phrases[normalised(runs.task)] = "repeats the text of a task: leave the subject out"
             texts = {"the task": runs.task}
             for label, outcome, trajectory in runs.labelled():
                 texts[f"run {label}"] = whole_text(trajectory)
                 answer = trajectory.answer
                 if outcome == "success" and _tells(answer):
-                    phrases[normalised(answer)] = "is the answer of a run: tell it without its subject"
+                    phrases[normalised(answer)] = "repeats the answer of a run: leave the subject out"
             for place, text in texts.items():
-                copied = f"stands word for word in {place}: say it in words of your own"
+                copied = f"is copied word for word from {place}: use your own words"
                 phrases |= dict.fromkeys(word_sequences(text, COPIED_WORDS), copied)
         return cls(phrases)
 

@@ -48,7 +48,7 @@ async def diagnose_wave(
 ) -> dict[str, Any]:
     """Which tasks are diagnosed next, without a model call; none once all are. A spent budget stops it."""
     jobs = open_jobs(state, "diagnose_task", state["tasks"], "diagnoses")
-    unfinished = f"{len(jobs)} of {len(state['tasks'])} tasks are not diagnosed"
+    unfinished = f"{len(jobs)} of {len(state['tasks'])} tasks have no diagnosis yet"
     return next_wave(state, services.context(runtime), jobs, unfinished)
 
 
@@ -92,7 +92,9 @@ async def aggregate(
     left = open_entries(state)
     if not left:
         return {}
-    if stop := stopped(state, services.context(runtime), f"{len(left)} diagnosed errors are not aggregated"):
+    if stop := stopped(
+        state, services.context(runtime), f"{len(left)} diagnosed errors are not aggregated yet"
+    ):
         return stop
     entry, errors = left[0], state.get("errors", {})
     job = Job(node="aggregate", key=entry["key"])
@@ -140,7 +142,7 @@ async def pattern_wave(
     jobs = [job for job in left if failed_runs(state, job["key"]) >= BRIEF_FAILURES]
     too_narrow = f"too narrow: fewer than {BRIEF_FAILURES} failed runs show it"
     problems = {problem_key(job): too_narrow for job in left if job not in jobs}
-    wave = next_wave(state, services.context(runtime), jobs, f"{len(jobs)} errors have no patterns")
+    wave = next_wave(state, services.context(runtime), jobs, f"{len(jobs)} errors have no patterns yet")
     return {**wave, "problems": problems}
 
 

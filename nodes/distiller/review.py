@@ -38,8 +38,9 @@ async def review(
         return {"final": final, "status": "distilled", "problem": ""}
     entries, tasks = len(entries_of(state)), len(state["tasks"])
     problem = (
-        f"no planning error is left of {entries} that were diagnosed in {tasks} tasks of mixed outcome: each "
-        "was discarded, too narrow, without usable patterns, or dropped in the review"
+        f"none of the {entries} errors diagnosed in {tasks} tasks of mixed outcome is left: each "
+        "was discarded, too narrow, without usable patterns, or dropped in the review; collect "
+        "more runs"
     )
     return {"final": {}, "status": "no_errors", "problem": problem}
 
@@ -87,10 +88,10 @@ def decided(final: dict[str, Json], name: str, reply: Mapping[str, Any]) -> tupl
         case "edit":
             changed = edited(final[name], value)
             if any(other["name"] == changed["name"] for key, other in final.items() if key != name):
-                raise ValueError(f"another error is called {changed['name']}; choose another name, or merge")
+                raise ValueError(f"the name {changed['name']} is taken; choose another name, or merge")
             return {**final, name: changed}, {"decision": "edit", "name": changed["name"]}
         case _:
-            raise ValueError(f"say one of {', '.join(DECISIONS)}")
+            raise ValueError(f"the decision must be one of {', '.join(DECISIONS)}")
 
 
 def edited(error: Json, value: Any) -> Json:
@@ -99,7 +100,7 @@ def edited(error: Json, value: Any) -> Json:
     A pattern whose text is unchanged keeps its provenance. Raises ValueError, in one line.
     """
     if not isinstance(value, Mapping):
-        raise ValueError("edit needs the fields that change: name, description, failures, successes")
+        raise ValueError("edit needs at least one field to change: name, description, failures, successes")
     texts = {kind: [item["text"] for item in error[kind]] for kind in _KINDS}
     before = {"name": error["name"], "description": error["description"], **texts}
     try:
@@ -126,7 +127,7 @@ def _merged(final: dict[str, Json], name: str, into: str) -> tuple[dict[str, Jso
     target = next((key for key, error in final.items() if slug(into) in (key, error["name"])), None)
     if target is None or target == name:
         others = ", ".join(error["name"] for key, error in final.items() if key != name)
-        raise ValueError(f"merge needs the name of another error; there are: {others or 'none'}")
+        raise ValueError(f"merge needs the name of another error: {others or 'none'}")
     one, other = final[target], final[name]
     joined = {kind: [*one[kind], *other[kind]] for kind in (*_KINDS, "entries")}
     rest = {key: error for key, error in final.items() if key != name}

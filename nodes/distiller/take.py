@@ -128,9 +128,9 @@ class TaskRuns:
         """Why there is no run `label` of this outcome."""
         run = next((run for run in self.runs if run["label"] == label), None)
         if run is None:
-            return f"there is no run {label!r}: the runs are {', '.join(self.trajectories)}"
+            return f"there is no run {label!r}: choose one of {', '.join(self.trajectories)}"
         if run["outcome"] != outcome:
-            return f"{label} is no {'failed (F)' if outcome == 'failure' else 'successful (S)'} run"
+            return f"{label} is not a {'failed (F)' if outcome == 'failure' else 'successful (S)'} run"
         return None
 
 

@@ -43,7 +43,11 @@ def answer_checker(state: AgentState, context: Context) -> Callable[[AnswerDraft
     def check(reply: AnswerDraft) -> str | None:
         missing = sorted(_unchecked(due, reply.checks), key=lambda number: int(number[1:]))
         due.clear()
-        return f"no check is about {', '.join(missing)}: `about` is the sign's number" if missing else None
+        return (
+            (f"no check is about {', '.join(missing)}: add one, with the sign's number as `about`")
+            if missing
+            else None
+        )
 
     return check
 

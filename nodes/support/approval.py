@@ -39,9 +39,9 @@ class ApprovalDecision:
     word: str = ""
     """'' if nobody was asked; else approved, approved all, edited or rejected."""
     reason: str = ""
-    """Why it was rejected."""
+    """Why the person rejected it."""
     pinned: bool = False
-    """Whether the address is the model's or the person's own, so that a redirect may not lead elsewhere."""
+    """Whether a redirect to another host is refused, since the model or the person wrote the address."""
 
 
 def require_approval(
@@ -63,9 +63,9 @@ def require_approval(
         why = _why_not(tool, changes, given, list(came.private))
     if settled or not (why or always):
         return ApprovalDecision(arguments, pinned=key in given.approved or (settled and key is not None))
-    why = why or "Every call that changes or sends something is to be approved."
+    why = why or "Every call that changes or sends something needs your approval."
     wave = [item for item in state.get("proposals", {}).values() if item["n"] != proposal["n"]]
-    outside = f" Text from outside is in the thread: {', '.join(came.outside)}." if came.outside else ""
+    outside = f" The thread contains text from outside: {', '.join(came.outside)}." if came.outside else ""
     payload = {
         "kind": "tool",
         "id": f"tool-{proposal['n']}",
@@ -81,7 +81,7 @@ def require_approval(
     }
 
     def edited(value: Any) -> Json | str:
-        wrong = f"value must be the arguments of {tool.name}, as an object"
+        wrong = f"value must be an object with the arguments of {tool.name}"
         return (check_arguments(tool, value) or value) if isinstance(value, dict) else wrong
 
     word, changed, reason = ask_decision(payload, edited)
@@ -93,8 +93,13 @@ def _why_not_open(key: str | None, given: Given, *, bounded: bool) -> str:
     if key in {*addresses_in(given.words), *given.approved}:
         return ""
     if key not in given.others:
-        return "Neither you nor a source gave this address: the model put it together from what it read."
-    told = f"Others' texts gave {len(set(given.others.values()))} links: the choice can tell what is private."
+        return (
+            "This address comes neither from you nor from a source: the model composed it from what it read."
+        )
+    told = (
+        f"The model chose among {len(set(given.others.values()))} links of other authors: its "
+        "choice can reveal private data."
+    )
     return told if bounded and given.chosen > CHOICE_BITS else ""
 
 
@@ -102,7 +107,7 @@ def _why_not(tool: Tool, changes: list[Json], given: Given, private: list[str]) 
     readers = [part[5:] for part in private if tool.effect == "egress" and part.startswith("tool:")]
     unnamed = [name for name in (tool.name, *readers) if not given.foresees(name)]
     if unnamed:
-        return f"Its tools are ones that neither you nor an early plan named: {', '.join(unnamed)}."
+        return f"Neither you nor an early plan named these tools: {', '.join(unnamed)}."
     names = dict.fromkeys(change["argument"] for change in changes)
     return f"You did not give: {', '.join(names)}." if names else ""
 

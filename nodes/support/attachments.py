@@ -23,7 +23,7 @@ _KINDS = ("image", "image_url", "audio", "input_audio", "video", "file", "docume
 """Types of blocks that carry a file."""
 _USUAL = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4", "text-plain": "text/plain"}
 _SUFFIX = {"audio/wav": ".wav", "audio/mp3": ".mp3", "audio/ogg": ".ogg", "image/jpg": ".jpg"}
-"""Of types that Python's table lacks, or knows by another ending."""
+"""File endings that Python's table lacks or has different ones for."""
 
 
 def take_attachments(
@@ -96,11 +96,11 @@ def _read(block: dict[str, Any]) -> tuple[str, str, str, str | bytes]:
         media_type = media_type.partition(";")[0].lower()
         content = data or (standard.get("text") or "").encode("utf-8", "replace")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise FilesError("an attached block is malformed; send its content in base64") from error
+        raise FilesError("an attached content block is malformed; send its content in base64") from error
     if not content:
         label = f" {safe_name(name)}" if name else ""
         raise FilesError(
-            f"the {kind} block{label} is empty or only names where it is, and nothing is fetched for a "
-            "client: send its content in base64"
+            f"the {kind} block{label} has no content (the agent fetches no addresses): send its "
+            "content in base64"
         )
     return kind, name, media_type, content

@@ -44,11 +44,11 @@ class CallResult:
     sub_steps: list[Json] = field(default_factory=list)
     """The calls that a program made."""
     inspected: list[Usage] = field(default_factory=list)
-    """What models cost that it asked."""
+    """What the tool's model calls cost."""
     paid: list[Usage] = field(default_factory=list)
-    """What else the tool paid for."""
+    """What else the tool cost."""
     by_person: bool = False
-    """Whether it is a person's word on a call that was broken off."""
+    """Whether a person reported the result of an unfinished call."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class PriorCall:
     last: int = 0
     """Number of the last attempt; 0: none."""
     open: int = 0
-    """Number of the last attempt of which nobody knows what came; 0: none."""
+    """Number of the last attempt whose outcome is unknown; 0: none."""
     result: CallResult | None = None
     intent: Json = field(default_factory=dict)
     """The last attempt's."""
@@ -149,9 +149,9 @@ def ask_outcome(
     again = "do it again" if attempt == 1 else f"do it again ({attempt})"
     choices = [HAPPENED, again, GIVE_UP]
     question = (
-        "This call was broken off, and nobody knows whether it took effect: "
-        f"{tool.name}({compact(arguments)}). Look whether it did, then reply '{HAPPENED}' (add ': ...' to "
-        f"say what came of it), '{again}' or '{GIVE_UP}'."
+        "This call did not finish and may have taken effect: "
+        f"{tool.name}({compact(arguments)}). Check whether it did, then reply '{HAPPENED}' (add "
+        f"': ...' to report the result), '{again}' or '{GIVE_UP}'."
     )
     payload: Json = {
         "kind": "question",
@@ -174,14 +174,11 @@ def ask_outcome(
         return None
     if word == HAPPENED:
         remark = f" and says: {text}" if text else ""
-        outcome = (
-            f"The call was broken off before its result came; the person has seen that it took effect{remark}"
-        )
+        outcome = f"The call did not finish; the person confirms that it took effect{remark}"
         return CallResult(Observation(outcome, origin="user"), by_person=True)
     why = f": {text}" if text else ""
     outcome = (
-        "The call was broken off before its result came. The person does not want it made again"
-        f"{why}. It may have taken effect."
+        f"The call did not finish. The person does not want to repeat it{why}. It may have taken effect."
     )
     return CallResult(Observation(outcome, ok=False, cause="unknown", origin="user"), by_person=True)
 

@@ -16,7 +16,7 @@ from forethought.state.agent import Json, Step
 from forethought.text import cut
 
 LONGEST = 2_000
-"""Characters of an observation, or of an argument, that the conversation repeats."""
+"""Maximum characters of an observation or an argument in the conversation."""
 
 
 def call_message(n: int, tool: str, arguments: Json) -> AIMessage:

@@ -20,7 +20,7 @@ from forethought.state.context import Context
 from forethought.tools.base import Tool
 
 UNHEEDED = "insufficient_constraint_verification"
-"""The error type of a sign that bears on the task and that nothing looks after."""
+"""The error type of a relevant sign that no subtask handles."""
 
 
 def diagnosis_spec(

@@ -1,7 +1,7 @@
 """What `effort=auto` leaves out, and why: rules that cost no model call.
 
 A mechanism runs where it can change something. Each rule is one question about the moment at hand, with the
-reason that a skip is recorded with; docs/concepts/effort.md repeats the table, and a test compares the two.
+reason that a skip is recorded with; docs/concepts/effort.md lists them, and a test compares the two.
 With `paper` and `low`, and where a run sets the switch itself, no rule is asked.
 """
 
@@ -20,7 +20,7 @@ from forethought.state.skips import Skip
 from forethought.tools.base import Tool
 
 SHORT_PLAN = 3
-"""Open subtasks of a plan at most, for one that is not worth an examination of its own."""
+"""Maximum open subtasks of a plan that is too short to examine."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,17 @@ def _always(moment: Moment) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("plan_intra", "whether a plan is examined is up to the reflector", _is_examined),
-    Rule("prospective_reflection", "the plan only reads, and nothing follows from it", _only_reads),
-    Rule("prospective_reflection", "a short plan: a wrong step costs no more than an examination", _is_short),
-    Rule("prospective_reflection", "all was seen, and the plan looks after each sign that bears", _was_seen),
-    Rule("prospective_reflection", "the revision changed nothing but wording", _only_words_changed),
-    Rule("tool_intra", "the subtask only reads, and nothing failed or surprised in it", _moves_lightly),
-    Rule("answer_intra", "the answer's own checks stand for it", _always),
+    Rule("plan_intra", "the reflector examines the plan if it needs an examination", _is_examined),
+    Rule("prospective_reflection", "the plan only reads, and no step builds on the readings", _only_reads),
+    Rule(
+        "prospective_reflection",
+        "the plan is short: a wrong step costs no more than an examination",
+        _is_short,
+    ),
+    Rule("prospective_reflection", "all files were seen, and the plan handles each relevant sign", _was_seen),
+    Rule("prospective_reflection", "the revision changed only wording", _only_words_changed),
+    Rule("tool_intra", "the subtask only reads, without a failure or a surprise", _moves_lightly),
+    Rule("answer_intra", "the answer's checks replace it", _always),
 )
 
 

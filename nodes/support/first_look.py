@@ -118,7 +118,7 @@ async def _see(
     except ToolError as error:
         return Text("", before=f"{error}. {error.hint}".strip()), []
     except Exception as error:  # of a reader or an outline: a file that cannot be shown ends no run
-        _log.warning("the first look at a file failed: %s", type(error).__name__)
+        _log.warning("the first look at a file failed; read_file may still read it: %s", type(error).__name__)
         return Text("", before=f"{name} cannot be shown here; read_file may have it."), []
 
 

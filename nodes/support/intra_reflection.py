@@ -101,14 +101,14 @@ class Revised(Generic[S]):
     best: S | None = None
     last: S | None = None
     rejected: list[S] = field(default_factory=list)
-    """Those that scored too low, the best of them included."""
+    """Those that scored too low, including the best of them."""
     first: Usage = field(default_factory=no_usage)
     """What the first reply cost."""
     revising: Usage = field(default_factory=no_usage)
     """What the revisions cost; `changed` if the best reply is one of them and says something else."""
     revisions: int = 0
     problem: str = ""
-    """Why the last question got no valid reply; '' if it got one."""
+    """Why the last request got no valid reply; '' if it got one."""
     error: ModelError | None = None
 
     @property

@@ -29,8 +29,8 @@ def open_book(runtime: Runtime[Context], context: Context) -> LessonBook:
     """The lessons of the run's user and namespace. Raises TaskError where the graph has no Store."""
     if runtime.store is None:
         raise TaskError(
-            "lessons need a Store: pass build_agent(store=...), or switch lessons off; the command line "
-            "and a LangGraph server have one"
+            "lessons need a Store: pass build_agent(store=...) or set lessons to false; the command "
+            "line and LangGraph servers have a Store"
         )
     return LessonBook(runtime.store, namespace_of(user_of(runtime), context.lesson_namespace))
 

@@ -40,11 +40,11 @@ R = TypeVar("R", bound=BaseModel)
 
 
 _REPLY_TOKENS = 400
-"""A reply to such a prompt, with its thoughts on each part."""
+"""Tokens of a reply to such a prompt, including its reasoning on each part."""
 _FIXED_TOKENS = 2_500
-"""What a prompt says besides its runs."""
+"""Tokens of a prompt besides its runs."""
 _TOLD_FROM = 10
-"""A command that asks a model more often than this says so first."""
+"""A command that needs more model calls than this prints an estimate first."""
 
 
 def estimate_text(prompts: Sequence[int], models: Models, model: str, besides: str = "") -> str:
@@ -81,7 +81,7 @@ class OfflineServices(Generic[C]):
     store: FileStore
     context_type: type[C]
     attempt: Attempt | None = None
-    """How one trial of a task is made (synthesizer)."""
+    """Makes one trial of a task (synthesizer)."""
 
     @classmethod
     def of(

@@ -31,10 +31,11 @@ def plan_problem(
     unknown = sorted(set(discard) - finished)
     if unknown:
         return (
-            f"discard names {unknown[0]!r}, which has no finished result; finished are: {_listed(finished)}"
+            f"discard names {unknown[0]!r}, which has no finished result; these are finished: "
+            f"{_listed(finished)}"
         )
     if not subtasks:
-        return None if may_be_empty else "the plan has no subtasks: it needs at least one"
+        return None if may_be_empty else "the plan has no subtasks: give at least one"
     ids = [subtask.id for subtask in subtasks]
     if CLEAR in ids:
         return f"{CLEAR!r} cannot be the id of a subtask: use a short name"

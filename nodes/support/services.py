@@ -41,7 +41,7 @@ class Services:
     store: FileStore
     mcp: McpBox | None = None
     chats: Mapping[str, str] = field(default_factory=dict)
-    """Field of the Context -> the model that it names where a run names none: those given as objects."""
+    """Default model of each of the Context's model fields, for models passed as objects."""
     one_worker: bool = False
     """Whether one worker, which sees all that was done, carries a plan out: an agent of another framework. It
     goes on where our model fails."""
@@ -91,12 +91,12 @@ class AskResult(Generic[T]):
     """What a question to a model came to, and what it cost."""
 
     reply: T | None
-    """None where no valid reply came."""
+    """None if no valid reply came."""
     usage: Usage
     text: str = ""
     """JSON text of the reply."""
     problem: str = ""
-    """Why there is no reply."""
+    """Why there is no valid reply."""
     error: ModelError | None = None
 
 

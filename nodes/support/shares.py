@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 MANY = 150
-"""Steps, results or other things of a kind that are shown one by one, at most: the newest."""
+"""Maximum items of a kind (steps, results) shown one by one: the newest."""
 LINE_CHARS = 200
-"""Characters of a text that is shown in one line; a text of many keeps as much at least."""
+"""Characters of a text in one line, and the least that remains of one text among many."""
 
 
 def share(room: int, count: int) -> int:

@@ -17,9 +17,9 @@ RANKS = {
     "deputy": 3, "unit": 3, "time zone": 3, "provisional": 3, "rule": 3, "definition": 3, "total": 2,
     "bound": 2, "period": 2, "case": 2, "negation": 1,
 }  # fmt: skip
-"""The kinds, and which go first where there are too many."""
+"""The kinds, and their rank if there are too many signs."""
 COMMON = ("bound", "period", "case", "negation")
-"""Kinds whose words many sentences have."""
+"""Kinds whose words are common in plain text."""
 QUOTE = 160
 _BEFORE = 60
 """Characters of a quote before the words that matter."""
@@ -36,14 +36,14 @@ _FORMS = {
     ),
     "provisional": re.compile(r"(?<=\w) ?\((?:e|est\.?|p|prov\.?)\)|\best\.(?= ?\d|$)"),
 }
-"""Marks whose case matters, or that no single word shows."""
+"""Patterns that are case-sensitive or longer than one word."""
 _BEHIND = {
     "bound": r"(?=\s+\W?\s?(?:[A-Z]{3}\s)?\d)",
     "period": r"(?=\s+(?:the\s|dem\s)?(?:\d|(?-i:[A-ZÄÖÜ][a-zä]{2})))",
 }
-"""What must follow the words of a kind: a number; a date or a month."""
+"""What must follow a kind's words: a number; a date or a month."""
 _BEGINNING = 4
-"""Characters in which a case's word ('If') begins."""
+"""Characters within which a condition's word ('If') must begin."""
 
 
 class Found(NamedTuple):
@@ -53,7 +53,7 @@ class Found(NamedTuple):
     text: str
     place: str = ""
     like: str = ""
-    """The same for signs of a kind that are alike."""
+    """The same for similar signs of one kind."""
 
 
 def kind_of(text: str) -> tuple[str, int, str] | None:

@@ -19,9 +19,9 @@ from forethought.tools.documents.document import Document, split_header
 
 MOST_SHOWN = 12
 MOST_OF_A_KIND = 6
-"""Of one file; the last one says how many more there are."""
+"""Maximum signs of one file; the last one counts the rest."""
 _MOST_COMMON = 3
-"""Where a file has more signs of a common kind than that, they say nothing."""
+"""Maximum signs of a common kind in a file; more of them mean nothing."""
 _MOST_OF_A_TASK = 4
 _LONGEST = 320
 """Characters of a sign's text."""
@@ -31,7 +31,7 @@ _LISTS = {
     "comments on cells:": "comment", "comments:": "comment",
     "footnotes:": "footnote", "endnotes:": "footnote",
 }  # fmt: skip
-"""How readers of documents head what is not part of the text."""
+"""Headings of the readers' own additions to a document's text."""
 _HIDDEN = re.compile(r"Hidden (?:rows|columns): ")
 _NOTES = "Speaker notes: "
 _MARK = re.compile(
@@ -40,7 +40,7 @@ _MARK = re.compile(
 _MOST_MARKS = 30
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"“(\[]?[A-ZÄÖÜ\d])")
 _WRAPPED = 50
-"""A line at least so long goes on in the next one, where that begins with a small letter."""
+"""Minimum length of a line that continues in the next, if that begins with a small letter."""
 _CLAUSE_END = re.compile(r"(?<=[.!?;,])\s+|\n+")
 _VERSION_MARK = re.compile(
     r"[\s.(-]*(?:\bv(?:ersion)?[\s.-]?\d+(?:\.\d+)*|\brev(?:ision|ised)?[\s.-]?\d*|\(\d+\)|\b(?:final|draft|new|old|"

@@ -16,15 +16,15 @@ _CELLS = re.compile(r"Cells [A-Z]+(\d+):[A-Z]+\d+:")
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]{3}")
 _LONGEST_UNIT = 30
-"""Characters of a number with its unit."""
+"""Maximum characters of a number with its unit."""
 _FAR = 10
-"""How often the second largest number of a column goes into the largest that is odd."""
+"""Ratio of a column's largest number to the second largest that counts as odd."""
 _UNIT = re.compile(
     r"(?P<sign>[€$£¥])?\s*[-+]?[\d.,'\s]*(?P<name>[€$£¥%]|(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CAD|AUD|CNY|INR)|"
     r"[mk]?g|t|tons?|lbs?|oz|[kcm]?m|mi|miles|ft|in|[mch]?l|[Mk]?Wh?|°?[CF]|h|hrs?|min|s|sec|days?|weeks?|months?|"
     r"hours?|minutes?|pcs|pieces?|box(?:es)?|pairs?|dozens?|packs?|pallets?)?(?:\s*[-+]?[\d.,'\s]+)?\Z"
 )
-"""A cell that is a unit, or a number with one before or behind it."""
+"""A cell with a unit, alone or beside a number."""
 
 
 def table_signs(header: str, lines: list[str], lead: str, place: str) -> Iterator[Found]:

@@ -57,16 +57,17 @@ def task_text(state: AgentState) -> tuple[str, HumanMessage | None]:
     fresh = human is not None and human.id != progress.get("message_id")
     task = state.get("task") or ""
     if not isinstance(task, str):
-        raise TaskError("the task must be text: send what is asked, in plain words")
+        raise TaskError("the task must be text: send it in plain words")
     if human is not None and fresh and (not task.strip() or task == progress.get("task_text")):
         text = str(human.text)
     else:
         text, human = task, None
     if not text.strip():
-        raise TaskError("the task is empty: send a human message, or `task` with what is asked")
+        raise TaskError("the task is empty: send it as a human message or as `task`")
     if len(text) > MAX_TASK_CHARS:
         raise TaskError(
-            f"the task is too long ({len(text)} characters; at most {MAX_TASK_CHARS}): put material in files"
+            f"the task is too long ({len(text)} characters; at most {MAX_TASK_CHARS}): put the "
+            "material in files"
         )
     return text.strip(), human
 
@@ -149,7 +150,7 @@ def guidance_of(state: AgentState, text: str) -> list[str]:
     """
     guidance = state.get("guidance") or []
     if not isinstance(guidance, list) or not all(isinstance(item, str) for item in guidance):
-        raise TaskError("guidance must be a list of texts, each a correction that holds for the whole task")
+        raise TaskError("guidance must be a list of texts, each a correction for the whole task")
     old = state.get("progress", {})
     ended = state.get("status") not in ("running", "failed")
     left_behind = not ended and guidance == old.get("guidance") and text != old.get("task_text")
@@ -183,8 +184,8 @@ def _check_prices(services: Services, context: Context, models: Sequence[str]) -
     unknown = [model for model in models if not services.models.priced(model)]
     if context.max_usd is not None and unknown:
         raise TaskError(
-            f"max_usd cannot be kept: the price of {unknown[0]} is unknown; set max_tokens instead, or "
-            "choose a model whose price is known"
+            f"max_usd cannot be enforced: the price of {unknown[0]} is unknown; set max_tokens "
+            "instead, or choose a model with a known price"
         )
 
 
@@ -214,7 +215,7 @@ def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
 
 def fail(reason: str) -> dict[str, Any]:
     """The update that ends a task without an answer: said openly, and the thread can be resumed."""
-    text = f"I could not answer: {reason}. The work done so far is kept, and the thread can be resumed."
+    text = f"I could not answer: {reason}. The work so far is saved; you can resume the thread."
     return {"status": "failed", "answer": "", "messages": [AIMessage(text)]}
 
 
@@ -238,7 +239,7 @@ async def refuse(state: AgentState, reason: str, services: Services) -> Json:
         "refused": sanitize_text(reason),
         "lost_files": len(state.get("files", [])) - len(files),
     }
-    refusal = AIMessage(f"I cannot take this on: {progress['refused']}")
+    refusal = AIMessage(f"I cannot accept this task: {progress['refused']}")
     return _task_update("failed", text, [CLEAR, *files], guidance, progress, [refusal])
 
 

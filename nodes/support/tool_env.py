@@ -37,7 +37,7 @@ from forethought.tools.sandbox.program import MAX_CALLS, from_code
 Json = dict[str, Any]
 ENOUGH = "Go on with what was found."
 RECORDED_CHARACTERS = 2000
-"""How much of an observation a sub-step keeps: the program had it whole, and shows what matters."""
+"""Maximum characters of a sub-step's observation; the program had all of it."""
 
 
 async def make_call(
@@ -182,7 +182,7 @@ class Inspection:
 
 def beyond(budget: str) -> str:
     """Why a call is not made."""
-    return f"what this step may use of the budget of {budget} is spent"
+    return f"this step's share of the {budget} budget is spent"
 
 
 class CodeActions:

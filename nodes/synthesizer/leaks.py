@@ -16,9 +16,9 @@ from decimal import Decimal
 from forethought.trajectories.questions import framed, normalised, word_sequences
 
 COPIED_WORDS = 6
-"""Words in a row that a reflection may not share with a long reference, unless the trial has them too."""
+"""Consecutive words that a reflection may not share with a long reference, unless the trial has them."""
 LONG_WORDS = 9
-"""From so many words on a reference is a text, not an answer."""
+"""Words from which a reference counts as a text, not an answer."""
 _UNIT_WORDS = 3
 """Words with a number among them that are a quantity, such as 12 km or about 3 000 dollars."""
 _TELLING_DIGITS = 3
@@ -29,7 +29,7 @@ _STEPS = re.compile(
     r"\b(?:steps?|trials?|rounds?|attempts?)\s+\d+(?:\s*(?:,|;|-|–|to|and|or|through)\s*\d+)*", re.IGNORECASE
 )
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-"""Thai, Lao, Burmese, Khmer, Japanese and Chinese, which put no space between words."""
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese, written without spaces between words."""
 _LISTED = re.compile(r"(?m)^\s*\(?\d{1,2}[.)]\s")
 _NAMED = re.compile(
     r"\b(?:(?:reference|gold(?:en)?|ground[ -]truth|annotated)\s+(?:answer|output|plan|result|solution)|"
@@ -63,18 +63,18 @@ class References:
     texts: tuple[str, ...]
     task: str = ""
     trial: str = ""
-    """All text of the trial: words of a long reference that stand here too are no secret."""
+    """All text of the trial; words of a long reference that occur in it are not secret."""
 
     def problem(self, reflection: str) -> str | None:
         """How `reflection` gives something away, so that it can be put otherwise; None where it does not."""
         if named := _NAMED.search(reflection):
-            return f'it speaks of "{named[0]}", which nobody else will see: tell what went wrong by itself'
+            return f'it mentions "{named[0]}", which readers will not see: say what went wrong without it'
         text = _LISTED.sub(" ", _STEPS.sub(" ", reflection))
         for reference in self.texts:
             if part := self._given_away(reference, text):
                 return (
-                    f'it gives the reference away ("{part}"): say how to arrive at the right result, '
-                    "without any part of it"
+                    f'it reveals the reference ("{part}"): say how to reach the right result without '
+                    "quoting any of it"
                 )
         return None
 

@@ -22,7 +22,7 @@ from forethought.state.synthesizer import ErrorReflection, SynthesizerContext, S
 from forethought.trajectories.show import whole_text
 
 LEAST_TASKS = 2
-"""Tasks that an error type needs for what recurs in it to be more than a task's own."""
+"""Minimum tasks of an error type for a reflection across tasks."""
 
 
 async def macro_wave(
@@ -37,9 +37,11 @@ async def macro_wave(
         if tasks >= LEAST_TASKS:
             jobs.append(job)
         else:
-            seen = f"{tasks} of {len(state['tasks'])} tasks showed it"
-            narrow[problem_key(job)] = f"{seen}; a reflection across tasks needs {LEAST_TASKS}"
-    wave = next_wave(state, services.context(runtime), jobs, f"{len(jobs)} error types have no reflection")
+            seen = f"{tasks} of {len(state['tasks'])} tasks show it"
+            narrow[problem_key(job)] = f"{seen}; a reflection across tasks needs {LEAST_TASKS} tasks"
+    wave = next_wave(
+        state, services.context(runtime), jobs, f"{len(jobs)} error types have no reflection yet"
+    )
     return {**wave, "problems": narrow}
 
 
@@ -91,7 +93,7 @@ def type_problem(
     """Why a reflection on an error type cannot be used."""
     cites = {cite.strip() for cite in reply.cites}
     if unknown := sorted(cites - set(trials)):
-        return f"cites: there is no trajectory {', '.join(unknown)}; the cases are {', '.join(trials)}"
+        return f"cites: there is no trajectory {', '.join(unknown)}; choose from {', '.join(trials)}"
     tasks = {trials[cite]["task"] for cite in cites}
     if len(tasks) < LEAST_TASKS:
         return f"cites: all are of one task; cite trajectories of {LEAST_TASKS} tasks or more"
@@ -127,11 +129,11 @@ async def merge_wave(
     jobs = open_jobs(state, "merge_reflections", reflected, "merged")
     if jobs:
         return next_wave(
-            state, services.context(runtime), jobs, f"{len(jobs)} trials have no final reflection"
+            state, services.context(runtime), jobs, f"{len(jobs)} trials have no final reflection yet"
         )
     if state.get("merged"):
         return {"wave": [], "status": "synthesized", "problem": ""}
-    reason = f"{len(failed)} trials failed, and no usable reflection on them came; see problems"
+    reason = f"{len(failed)} trials failed, but none has a usable reflection; `problems` says why"
     return {"wave": [], "status": "no_reflections", "problem": reason}
 
 
@@ -165,4 +167,8 @@ async def merge_reflections(
 def _foreign(reflection: str, others: Sequence[str]) -> str | None:
     """Whether it names a trajectory that its reader will not see. Ids of letters alone may be words."""
     named = next((id for id in others if not id.isalpha() and len(id) > 3 and id in reflection), None)
-    return f"it names the trajectory {named}, which its reader will not see" if named else None
+    return (
+        (f"it names the trajectory {named}, which its reader will not see: leave the name out")
+        if named
+        else None
+    )

@@ -22,7 +22,7 @@ from forethought.state.offline import Job
 from forethought.state.synthesizer import ErrorType, Finding, Labelled, SynthesizerContext, SynthesizerState
 
 ALIKE = 85.0
-"""From this similarity of their telling words (0 to 100) two names, or two definitions, count as one."""
+"""Similarity (0 to 100) from which two names or two definitions count as the same."""
 _EMPTY = frozenset(
     ("error", "errors", "mistake", "mistakes", "failure", "issue", "problem", "of", "in", "the")
 )
@@ -36,7 +36,7 @@ async def error_types(
     context, jobs = services.context(runtime), open_tasks(state)
     if not jobs:
         return {}
-    if stop := stopped(state, context, f"{len(jobs)} tasks are not searched for error types"):
+    if stop := stopped(state, context, f"{len(jobs)} tasks have no error types yet"):
         return stop
     job, key, taxonomy = jobs[0], jobs[0]["key"], state.get("taxonomy", [])
     chosen = [state["trials"][trial] for trial in state["pool"] if state["trials"][trial]["task"] == key]
@@ -78,11 +78,14 @@ def growth_problem(reply: TaxonomyGrowth, taxonomy: Sequence[ErrorType]) -> str 
     for number, new in enumerate(reply.new_types, 1):
         name = slug(new.name)
         if not _telling(name) or len(name) > 80:
-            problems.append(f"new_types[{number}]: {new.name!r} is no name: two to five words in snake_case")
+            problems.append(
+                f"new_types[{number}]: {new.name!r} is not a valid name: write two to five words in "
+                "snake_case"
+            )
         elif twin := next((old for old, text in known if _alike(name, new.definition, old, text)), None):
             problems.append(
-                f"new_types[{number}]: {name} is a near-duplicate of {twin}: use {twin} for it and leave it "
-                "out, or tell it plainly apart by its name and its definition"
+                f"new_types[{number}]: {name} is a near-duplicate of {twin}: use {twin} instead and leave "
+                "it out, or make its name and definition clearly different"
             )
         known.append((name, new.definition))
     return "; ".join(problems[:6]) or None
@@ -111,10 +114,10 @@ async def label_wave(
     if not state.get("taxonomy"):
         return {
             "wave": [],
-            "notes": [*state.get("notes", []), "no error type was found: no step is labelled"],
+            "notes": [*state.get("notes", []), "no error type was found, so no step can be labelled"],
         }
     jobs = open_jobs(state, "label_steps", stretches(state, context.steps_per_call), "labels")
-    return next_wave(state, context, jobs, f"{len(jobs)} stretches of steps are not labelled")
+    return next_wave(state, context, jobs, f"{len(jobs)} groups of steps have no labels yet")
 
 
 async def label_steps(
@@ -196,11 +199,11 @@ def labels_problem(reply: StepLabels, steps: Sequence[int], names: Sequence[str]
     if missing := [step for step in steps if step not in labelled]:
         problems.append(f"label step {', '.join(map(str, missing))} too")
     if twice := sorted({step for step in labelled if labelled.count(step) > 1}):
-        problems.append(f"step {', '.join(map(str, twice))} is labelled twice")
+        problems.append(f"step {', '.join(map(str, twice))} is labelled twice: label each step once")
     if others := [step for step in labelled if step not in steps]:
-        problems.append(f"step {', '.join(map(str, others))} is not asked for")
+        problems.append(f"step {', '.join(map(str, others))} is not among the steps to label: leave it out")
     unknown = {item.error_type for label in reply.steps for item in label.errors} - set(names)
     unknown = {name for name in unknown if slug(name) not in names}
     if unknown:
-        problems.append(f"{', '.join(sorted(unknown))}: not in the taxonomy, which has {', '.join(names)}")
+        problems.append(f"{', '.join(sorted(unknown))}: not in the taxonomy; choose from {', '.join(names)}")
     return "; ".join(problems) or None

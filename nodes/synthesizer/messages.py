@@ -26,9 +26,9 @@ from forethought.trajectories.show import (
 from forethought.trajectories.types import Trajectory
 
 WHOLE_CHARS = 80_000
-"""Characters up to which a trial is shown whole where some of its steps are labelled."""
+"""Maximum characters of a trial shown whole while some of its steps are labelled."""
 CASE_STEPS = 4
-"""Steps in error of one trajectory that a reflection on their type is written from."""
+"""Maximum faulty steps of one trajectory shown for a reflection on their error type."""
 
 Tried = tuple[TrialRecord, Trajectory]
 

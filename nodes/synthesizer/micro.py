@@ -32,7 +32,7 @@ async def trial_wave(
     reflections = open_jobs(state, "reflect_trial", failed, "reflections")
     next_trials = _next_trials(state, context.trials, [job["key"] for job in reflections])
     if jobs := [*reflections, *open_jobs(state, "attempt_trial", next_trials, "trials")]:
-        return next_wave(state, context, jobs, f"{len(jobs)} trials or reflections on them are left")
+        return next_wave(state, context, jobs, f"{len(jobs)} trials or reflections are left to do")
     order = {task: at for at, task in enumerate(state["tasks"])}
     judged = [key for key, trial in trials.items() if trial["outcome"] != "unknown"]
     pool = sorted(judged, key=lambda key: (order[trials[key]["task"]], trials[key]["number"]))
@@ -71,7 +71,7 @@ async def attempt_trial(
         return {"problems": {problem: str(error)}}
     trial = await trial_record(task, number, attempted, services)
     unknown = trial["outcome"] == "unknown"
-    problems = {problem: f"nobody could judge it: {attempted.reason}"} if unknown else {}
+    problems = {problem: f"it could not be judged: {attempted.reason}"} if unknown else {}
     return {"trials": {key: trial}, "problems": problems, "usage": {"agent": attempted.usage}}
 
 

@@ -37,11 +37,12 @@ async def take(
         problems = {f"attempt_trial {key}": None for key in unjudged}
         return {"status": "running", "problem": "", "trials": unjudged, "problems": problems}
     if given_tasks and given_runs:
-        raise ValueError("give either tasks to try or trajectories, not both")
+        raise ValueError("tasks and trajectories exclude each other: give one of them")
     if given_tasks:
         if services.attempt is None:
             raise ValueError(
-                "nobody can try tasks here: give trajectories, or run `forethought synthesize TASKS.jsonl`"
+                "this synthesizer cannot run tasks: give trajectories, or run `forethought synthesize "
+                "TASKS.jsonl`"
             )
         update = _of_tasks([CollectTask.model_validate(item) for item in given_tasks])
         text = (

@@ -19,5 +19,5 @@ def test_a_tool_may_not_be_named_like_a_move_that_is_no_call(settings: Callable[
         """
         return what
 
-    with pytest.raises(ValueError, match="cannot be called finish"):
+    with pytest.raises(ValueError, match="the tool name finish is reserved"):
         build_agent(tools=[finish], settings=settings())

@@ -129,8 +129,8 @@ async def test_an_edited_call_is_made_and_recorded_as_it_was_edited(drive: Drive
     [
         ({"decision": "edit", "value": {"txt": "x"}}, "text is missing"),
         ({"decision": "edit", "value": {"text": "x", "times": "many"}}, "times"),
-        ({"decision": "edit", "value": "x"}, "as an object"),
-        ({"decision": "edit"}, "as an object"),
+        ({"decision": "edit", "value": "x"}, "must be an object"),
+        ({"decision": "edit"}, "must be an object"),
         ("perhaps", "'perhaps'"),
         ({"reason": "hm"}, "decision must be"),
     ],

@@ -70,7 +70,7 @@ def check(values: Any, *, bounded: bool = True) -> None:
 @pytest.mark.parametrize("name", OF_THE_RUN)
 def test_what_was_done_and_spent_only_a_run_writes(name: str) -> None:
     check(OF_THE_RUN[name], bounded=False)
-    with pytest.raises(UpdateError, match="not for clients to write"):
+    with pytest.raises(UpdateError, match="is read-only for clients"):
         check(OF_THE_RUN[name])
 
 
@@ -101,7 +101,7 @@ def test_a_runs_input_and_command_leave_a_thread_that_can_be_read() -> None:
         with pytest.raises(UpdateError):
             check_run(wrong)
     for command in ({"goto": "planner"}, {"resume": 1, "update": {"guidance": []}}):
-        with pytest.raises(UpdateError, match="only replies"):
+        with pytest.raises(UpdateError, match="may only reply"):
             check_run(None, command)
 
 
@@ -119,7 +119,7 @@ async def test_a_thread_that_is_bounded_takes_no_such_write_by_any_way(drive: Dr
             await out.graph.ainvoke(Command(update=values), out.config, context=out.context)
     with pytest.raises(UpdateError):
         await out.graph.ainvoke({"messages": {"__overwrite__": []}}, out.config, context=out.context)
-    with pytest.raises(UpdateError, match=r"cannot go on from there: .*does not exist"):
+    with pytest.raises(UpdateError, match=r"cannot continue after this update: .*does not exist"):
         await out.graph.aupdate_state(out.config, {}, as_node="nonsense")
     await out.graph.ainvoke({"task": "another", "usage": LESS}, out.config, context=out.context)
     after = (await out.graph.aget_state(out.config)).values
@@ -183,7 +183,7 @@ async def test_a_context_out_of_range_is_refused_in_one_line(drive: Drive, conte
 
 async def test_an_empty_thread_has_nothing_to_go_on_with(drive: Drive) -> None:
     out = await drive(Script(), task=None)
-    with pytest.raises(EmptyInputError, match="nothing to go on with: give a task or a message"):
+    with pytest.raises(EmptyInputError, match="no task to continue: send a task or a message"):
         await out.go(None)
 
 
@@ -193,9 +193,7 @@ async def test_a_wave_without_its_proposals_is_refused(drive: Drive, proposals: 
     await out.graph.ainvoke(
         {"task": "x"}, out.config, context=out.context, interrupt_before=["tool_executor"]
     )
-    with pytest.raises(
-        UpdateError, match="no proposal is left; to have one made anew, edit as replan_trigger"
-    ):
+    with pytest.raises(UpdateError, match="no proposal is left; write as replan_trigger to get a new one"):
         await out.graph.aupdate_state(out.config, {"proposals": proposals}, as_node="tool_agent")
     await out.graph.aupdate_state(out.config, {"proposals": proposals}, as_node="replan_trigger")
     await out.go(None)
@@ -211,7 +209,7 @@ async def test_a_plan_without_what_is_due_is_refused(drive: Drive, subtasks: lis
         Command(resume="approve"), out.config, context=out.context, interrupt_before=["tool_agent"]
     )
     edited = {"plan": {**(await out.graph.aget_state(out.config)).values["plan"], "subtasks": subtasks}}
-    with pytest.raises(UpdateError, match="subtask s1 is due and not in the plan"):
+    with pytest.raises(UpdateError, match="subtask s1 is about to start but is not in the plan"):
         await out.graph.aupdate_state(out.config, edited, as_node="replan_trigger")
     await out.go(None)
     assert out.status == "answered"

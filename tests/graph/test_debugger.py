@@ -125,7 +125,7 @@ async def test_without_a_usable_reply_the_last_guidance_is_tried_again(debug: De
     world = TruthfulWorld(RUN, {2: [False, True]})
     out = await debug(RUN, reader, rollouts=lambda *_: world, rerun="agentdebug", expect=GOLD)
     assert (out["status"], world.calls) == ("fixed", [(2, "Look on the shelf first.")] * 2)
-    assert any("the last guidance is tried again" in note for note in out["notes"])
+    assert any("retrying with the last guidance" in note for note in out["notes"])
 
 
 async def test_a_failed_re_run_is_put_aside_and_what_it_changed_outside_is_said(debug: Debug) -> None:
@@ -135,7 +135,7 @@ async def test_a_failed_re_run_is_put_aside_and_what_it_changed_outside_is_said(
         run, Reader(ERRORS, REFINED), rollouts=lambda *_: world, rerun="agentdebug", expect=GOLD, max_reruns=1
     )
     assert (out["status"], world.restored) == ("not_fixed", 1)
-    assert "re-run 1 changed something outside in step 3, which was not undone" in out["notes"]
+    assert "re-run 1 changed something outside in step 3; undo it by hand if it must not stay" in out["notes"]
 
 
 @pytest.mark.parametrize("method", ["direct", "brute_force", "binary_search", "counterfactual"])
@@ -205,7 +205,7 @@ async def test_a_context_may_be_a_dict_and_is_held_to_the_operators_bounds(
         ({"rerun": "agentdebug"}, r"about 5 calls, [\d,]+ tokens, price unknown; at most 5 re-runs$"),
         ({"rerun": "best_of_n"}, r"re-runs until one succeeds or 5,000,000 tokens are spent$"),
         ({"rerun": "best_of_n", "max_tokens": None, "max_reruns": 3}, r"at most 3 re-runs$"),
-        ({"method": "counterfactual"}, r"about 9 calls, .* unknown; at most 16 re-runs, and controls$"),
+        ({"method": "counterfactual"}, r"about 9 calls, .* unknown; at most 16 re-runs plus controls$"),
     ],
 )
 async def test_re_runs_are_announced_before_a_model_is_asked(

@@ -220,7 +220,7 @@ async def test_where_the_tool_is_gone_a_call_that_was_broken_off_is_told(setting
     )
     await without.ainvoke(None, CONFIG, context=CONTEXT)
     said = (await desk.step())["observation"]
-    assert "the call was broken off, and may have taken effect" in said
+    assert "an unfinished call may have taken effect" in said
     assert "there is no tool 'pay'" in said
 
 

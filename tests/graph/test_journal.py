@@ -62,7 +62,7 @@ async def test_the_question_says_what_was_called_and_a_reply_that_is_none_is_ask
     graph = World(moment.seen, settings).graph(moment.saver)
     await graph.ainvoke(None, CONFIG, context=CONTEXT)
     asked = await waits(graph)
-    assert asked["question"].startswith("This call was broken off, and nobody knows whether it took effect:")
+    assert asked["question"].startswith("This call did not finish and may have taken effect:")
     assert 'pay({"what": "rent"})' in asked["question"]
     assert asked["unknown"] == {"tool": "pay", "arguments": {"what": "rent"}, "effect": "write"}
     assert (asked["kind"], asked["n"], asked["subtask"], asked["id"]) == ("question", 1, "pay", "question-1")
@@ -77,9 +77,9 @@ async def test_the_question_says_what_was_called_and_a_reply_that_is_none_is_ask
     ("said", "ok", "observed"),
     [
         ({"decision": "answer", "value": "It happened: receipt 7"}, True, "took effect and says: receipt 7"),
-        ("it happened", True, "the person has seen that it took effect"),
-        ({"decision": "reject", "reason": "too dear"}, False, "does not want it made again: too dear"),
-        ("give up: never mind", False, "does not want it made again: never mind"),
+        ("it happened", True, "the person confirms that it took effect"),
+        ({"decision": "reject", "reason": "too dear"}, False, "does not want to repeat it: too dear"),
+        ("give up: never mind", False, "does not want to repeat it: never mind"),
     ],
     ids=["happened-with-more", "happened", "rejected", "given-up"],
 )

@@ -185,7 +185,7 @@ async def test_what_hurts_fades_and_is_dropped(drive: Drive) -> None:
 async def test_a_model_that_writes_no_lesson_does_not_spoil_the_answer(drive: Drive) -> None:
     out = await run(drive, InMemoryStore(), "t", script(lessons=[INVALID]))
     assert out.status == "answered"
-    assert "no lesson was written" in out.state["lessons"]["problem"]
+    assert "no valid lesson" in out.state["lessons"]["problem"]
     used = out.state["usage"]["lessons"]
     assert (used["calls"], used["input_tokens"]) == (3, 300), "what it cost is booked"
 

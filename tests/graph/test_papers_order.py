@@ -39,13 +39,13 @@ Plan            forced (PreFlect A.1)
 PlanDiagnosis
 to tools: ready: c
 ToolChoice c
-to answer: nothing is left to do
+to answer: no subtask is left
 AnswerDraft     scores too low, and facts are missing (MIRROR 3.4)
 Plan            of the next round, with long-term memory (MIRROR 3.5)
 PlanDiagnosis
 to tools: ready: d
 ToolChoice d
-to answer: nothing is left to do
+to answer: no subtask is left
 AnswerDraft
 """
 

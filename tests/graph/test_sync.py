@@ -101,7 +101,7 @@ async def test_beside_a_running_loop_as_in_a_notebook(build: Build) -> None:
 
 
 def test_what_a_run_raises_is_raised_here(build: Build) -> None:
-    with pytest.raises(ValueError, match="messages: a message is an object"):
+    with pytest.raises(ValueError, match="messages: a message must be an object"):
         build().invoke({"messages": [3]})
     with pytest.raises(ValueError, match="No checkpointer set"):
         build().get_state(at("t"))
@@ -111,7 +111,7 @@ async def test_an_asynchronous_checkpointer_is_refused_in_one_line(build: Build)
     async with AsyncSqliteSaver.from_conn_string(":memory:") as opened:
         agent = build(checkpointer=opened)
         with pytest.raises(
-            RuntimeError, match="AsyncSqliteSaver works in the event loop that opened it: await"
+            RuntimeError, match="AsyncSqliteSaver works only in the event loop that opened it: await"
         ):
             agent.invoke({"task": "the task"}, at("t"))
 

@@ -268,7 +268,7 @@ async def test_a_task_whose_file_was_not_there_is_given_again_with_it_and_leaves
     await out.go({"task": "one", "files": ["b.txt"], "guidance": ["Be brief."]})
     assert "b.txt: there is no such file" in out.state["messages"][-1].text
     (tmp_path / "b.txt").write_text("beta")
-    with pytest.raises(ValueError, match="give it again with its files"):
+    with pytest.raises(ValueError, match="send it again with its files"):
         await again(out)
     await out.go("two")
     assert (out.status, out.state["files"]) == ("answered", [])

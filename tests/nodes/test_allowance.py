@@ -56,7 +56,7 @@ async def test_a_waves_programs_ask_no_more_than_their_share_pays_for(drive: Dri
     assert out.state["answer"] == "the answer"
     for step in out.steps:
         said = step["observation"].splitlines()[-1]
-        assert said.startswith("limit: no model is asked about a.txt: what this step may use of the budget")
+        assert said.startswith("limit: no model is asked about a.txt: this step's share of the")
         assert step["sub_steps"][-1]["cause"] == "limit"
 
 
@@ -66,7 +66,7 @@ async def test_a_program_calls_nothing_more_when_the_time_is_spent(drive: Drive)
     script = Script(moves={"a": [{**call(tool="python"), "arguments": {"code": code}}]})
     out = await drive(script, world, max_seconds=2.0)
     assert 1 <= len(world.calls) <= 4
-    assert "limit: what this step may use of the budget of seconds is spent" in out.steps[0]["observation"]
+    assert "limit: this step's share of the seconds budget is spent" in out.steps[0]["observation"]
     assert out.state["answer"] == "the answer"
 
 

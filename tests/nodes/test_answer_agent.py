@@ -208,7 +208,7 @@ async def test_no_valid_answer_fails_openly(drive: Drive, bad: Json) -> None:
     assert out.status == "failed"
     assert out.state["answer"] == ""
     assert out.state["messages"][-1].type == "ai"
-    assert out.state["results"], "the work done so far is kept"
+    assert out.state["results"], "the work so far is saved"
 
 
 async def test_an_invalid_answer_in_a_later_round_falls_back_on_the_draft(drive: Drive) -> None:

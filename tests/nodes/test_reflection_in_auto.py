@@ -87,7 +87,7 @@ async def test_a_revision_in_other_words_is_not_diagnosed_again(drive: Drive) ->
     words = (sub("a", description="leave out what was cancelled"), sub("b", ["a"]))
     out = await run(drive, found(*words, errors=1))
     assert out.kinds.count("PlanDiagnosis") == 1
-    assert "the revision changed nothing but wording" in [item["why"] for item in out.state["skipped"]]
+    assert "the revision changed only wording" in [item["why"] for item in out.state["skipped"]]
     assert out.state["plan"]["subtasks"][0]["description"] == "leave out what was cancelled"
 
 
@@ -133,7 +133,7 @@ async def test_what_the_diagnosis_finds_then_changes_what_remains(drive: Drive) 
         (plan(sub("a"), sub("b", ["a"])), {"task": UNSIGNED, "files": [FILE]}),
         (plan(read("a"), read("b")), {"task": TASK, "files": [FILE]}),
     ],
-    ids=["all was seen", "no reading comes first", "nothing is built on them"],
+    ids=["all files were seen", "no reading comes first", "nothing is built on them"],
 )
 async def test_other_plans_are_examined_at_once(drive: Drive, first: Any, given: Any) -> None:
     out = await run(drive, found(), task=given, first=first, context_tokens=16_000)

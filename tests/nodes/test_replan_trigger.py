@@ -188,7 +188,7 @@ async def test_siblings_of_different_length_stay_aligned(drive: Drive) -> None:
 
 async def test_the_decision_and_its_reason_are_recorded(drive: Drive) -> None:
     out = await drive(Script(answers=[answer(used=[1])]))
-    assert out.state["decision"] == {"to": "answer", "reason": "nothing is left to do", "n": 1}
+    assert out.state["decision"] == {"to": "answer", "reason": "no subtask is left", "n": 1}
     assert out.state["dispatch"] == []
     assert out.state["proposals"] == {}
 

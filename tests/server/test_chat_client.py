@@ -163,4 +163,4 @@ def test_files_come_as_chat_clients_send_them(server: DevServer) -> None:
     assert chat.view == [("human", "What are these?"), ("ai", "Two files.")]
     chat.say([words, {"type": "image", "url": "https://colours.test/c.png"}])
     assert chat.status == "failed"
-    assert "nothing is fetched for a client: send its content in base64" in chat.view[-1][1]
+    assert "the agent fetches no addresses): send its content in base64" in chat.view[-1][1]

@@ -89,10 +89,13 @@ def test_a_write_that_the_graph_cannot_go_on_from_is_refused(server: DevServer, 
     thread, _ = run(server, TASK)
     for node in ("nonsense", "__end__"):
         said = refusal(client.post(f"/threads/{thread}/state", json={"values": {}, "as_node": node}))
-        assert said == f"the graph cannot go on from there: InvalidUpdateError: Node {node} does not exist"
+        assert (
+            said
+            == f"the graph cannot continue after this update: InvalidUpdateError: Node {node} does not exist"
+        )
     nowhere = {"checkpoint_id": "1f000000-0000-6000-8000-000000000000"}
     update = {"values": {"guidance": ["mind it"]}, "checkpoint": nowhere}
-    assert "no such checkpoint" in refusal(client.post(f"/threads/{thread}/state", json=update))
+    assert "the thread has no checkpoint" in refusal(client.post(f"/threads/{thread}/state", json=update))
 
 
 def test_a_thread_is_stepped_through_and_its_plan_and_proposal_are_edited(server: DevServer) -> None:

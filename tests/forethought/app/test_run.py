@@ -146,7 +146,7 @@ def test_a_failed_task_says_why_and_is_resumed_where_it_failed(cli: Cli, scripte
     script.fault = lambda seen: Fault("badjson") if seen.reply_name == "AnswerDraft" else None
     failed = cli("run", "What is 40 + 2?", "--thread", "t1", "--json")
     assert (failed.code, failed.json["status"]) == (1, "failed")
-    assert "no valid answer was written" in failed.json["error"]
+    assert "the answer agent gave no valid answer" in failed.json["error"]
     assert "forethought resume t1" in failed.err
 
     before = len(server.requests)

@@ -142,7 +142,7 @@ async def test_a_replay_that_diverges_is_reported_and_not_counted(debug: Debug) 
     world = TruthfulWorld(RUN, {2: [True], 4: [True]}, diverging=[2])
     out = await run_in(debug, world)
     assert out["critical"]["critical_step"] == 4
-    assert any("step 2: 4 of 4 replays are not counted, since at step 1" in note for note in out["notes"])
+    assert any("step 2: 4 of 4 replays do not count: at step 1" in note for note in out["notes"])
     probe = next(p for p in out["probes"] if p["step"] == 2)
     assert (probe["trials"], probe["low"], probe["high"]) == (0, 0.0, 1.0)
     assert "otherwise" in probe["diverged"]

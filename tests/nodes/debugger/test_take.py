@@ -38,7 +38,7 @@ async def test_a_run_is_judged_by_the_evaluator_or_its_source_or_taken_as_failed
     verdict = out["verdict"]
     assert (out["status"], verdict["success"], verdict["by"]) == (status, status == "successful", by)
     assert out.kinds == ([] if status == "successful" else ["StepLabels", "CriticalError"])
-    assert by or "nobody judged it" in verdict["reason"]
+    assert by or "a debugged run counts as failed" in verdict["reason"]
 
 
 @pytest.mark.parametrize(("answer", "hinted"), [(f"I found it: {GOLD}, in the hall.", True), ("no", False)])
@@ -79,18 +79,18 @@ FLIPS: dict[str, Any] = {**AGAIN, "rerun": "off", "method": "counterfactual"}
 @pytest.mark.parametrize(
     ("given", "options", "said"),
     [
-        ({}, {}, "name what is to be debugged"),
-        ({"thread_id": "a", "trajectory": {"steps": []}}, {}, "cannot go together"),
-        ({"thread_id": "a"}, {}, "threads cannot be read here"),
+        ({}, {}, "nothing to debug"),
+        ({"thread_id": "a", "trajectory": {"steps": []}}, {}, "exclude each other"),
+        ({"thread_id": "a"}, {}, "has no access to threads"),
         ({"trajectory": {"nothing": "known"}}, {}, "no trajectory in a known format"),
         ({"trajectory": {"task": "x", "steps": []}}, {}, "no steps"),
         ({"trajectory": {"task": "x", "steps": [{"number": 0}]}}, {}, "greater than or equal to 1"),
-        (RUN, {"rerun": "agentdebug", "expect": GOLD}, "a re-run needs a place to run in"),
-        (RUN, AGAIN, "somebody to say whether it succeeded"),
+        (RUN, {"rerun": "agentdebug", "expect": GOLD}, "a re-run needs a thread or an environment"),
+        (RUN, AGAIN, "needs a judge of success"),
         (RUN, {**AGAIN, "rollouts": nowhere, "expect": GOLD}, "only threads can be run again here"),
-        (RUN, {**AGAIN, "rerun": "vanilla", "judge": "none"}, "somebody to say"),
-        (RUN, {"method": "counterfactual", "expect": GOLD}, "mode needs a place to run in"),
-        (RUN, FLIPS, "somebody to say whether it succeeded"),
+        (RUN, {**AGAIN, "rerun": "vanilla", "judge": "none"}, "needs a judge of success"),
+        (RUN, {"method": "counterfactual", "expect": GOLD}, "mode needs a thread or an environment"),
+        (RUN, FLIPS, "needs a judge of success"),
         (RUN, {**FLIPS, "judge": "person"}, "too many runs for a person"),
     ],
 )
@@ -162,7 +162,7 @@ async def test_a_judge_that_cannot_judge_leaves_the_run_taken_as_failed(debug: D
     reader = Reader(replies={"Judgement": [Fault("refusal")]})
     out = await debug(trajectory(2), reader, judge="model", expect=GOLD)
     assert out["status"] == "found"
-    assert "it could not be judged and counts as failed" in out["verdict"]["reason"]
+    assert "judging it failed, so it counts as failed" in out["verdict"]["reason"]
 
 
 async def test_a_thread_that_is_used_again_takes_over_nothing(debug: Debug) -> None:

@@ -74,7 +74,7 @@ async def test_without_a_triage_the_critical_error_is_looked_for_in_the_bare_run
     out = await debug(RUN, Reader(ERRORS, {"Triage": [Fault("refusal")]}))
     assert out.kinds == ["Triage", "CriticalError"]
     assert "Steps that nobody examined: 1-12." in out.asked("CriticalError")[0].last
-    assert any("the triage gave no valid reply" in note for note in out["notes"])
+    assert any("no valid reply to the triage" in note for note in out["notes"])
 
 
 async def test_what_a_rule_knows_of_a_step_needs_no_examination(debug: Debug) -> None:

@@ -49,8 +49,8 @@ async def test_an_entry_keeps_what_was_found_and_where(distil: Distil) -> None:
         ({"quote": "it chose the tallest bridge of the town"}, "does not stand in step 1 of F1"),
         ({"quote": "finish[Iron Bridge]"}, "it stands in step 2"),
         ({"step": 9}, "F1 has no step 9: its steps are 1 to 2"),
-        ({"run": "F7"}, "there is no run 'F7': the runs are F1, F2, S1"),
-        ({"run": "S1"}, "S1 is no failed (F) run"),
+        ({"run": "F7"}, "there is no run 'F7': choose one of F1, F2, S1"),
+        ({"run": "S1"}, "S1 is not a failed (F) run"),
     ],
 )
 async def test_evidence_that_does_not_stand_is_sent_back(
@@ -99,7 +99,7 @@ async def test_a_spent_budget_stops_it_and_a_larger_one_goes_on(distil: Distil) 
     out = await distil(loaded, costly, max_parallel=1, max_tokens=1000)
     assert out.state["status"] == "stopped"
     assert out.state["problem"].startswith(
-        "the budget of 1000 tokens is spent, and 2 of 3 tasks are not diagnosed"
+        "the budget of 1000 tokens is spent, and 2 of 3 tasks have no diagnosis yet"
     )
     await out.go({"trajectories": []}, max_tokens=100_000)
     assert out.state["status"] == "distilled"
@@ -109,7 +109,7 @@ async def test_a_spent_budget_stops_it_and_a_larger_one_goes_on(distil: Distil) 
 async def test_no_finding_is_an_answer(distil: Distil) -> None:
     out = await distil(runs("Ulm", "ffs"), Distiller(types={"Ulm": ()}))
     assert out.state["status"] == "no_errors"
-    assert "no planning error is left of 0 that were diagnosed in 1 tasks" in out.state["problem"]
+    assert "none of the 0 errors diagnosed in 1 tasks" in out.state["problem"]
 
 
 async def test_a_run_cannot_pass_itself_off_as_another_one(distil: Distil) -> None:
@@ -161,11 +161,11 @@ async def test_a_redundant_entry_is_discarded_and_gives_no_pattern(distil: Disti
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (aggregation("merge", "nowhere"), "no error 'nowhere' in the set; its errors are: first_hit"),
-        (aggregation("new", "first_hit"), "the name first_hit is in the set"),
-        (aggregation("new", "!!!"), "is no name"),
-        ({**aggregation("new", "other"), "description": ""}, "new needs the error's whole description"),
-        (aggregation("new", "other", question("Bern")), "is the text of a task"),
+        (aggregation("merge", "nowhere"), "no error 'nowhere' in the set; use one of: first_hit"),
+        (aggregation("new", "first_hit"), "the name first_hit is already in the set"),
+        (aggregation("new", "!!!"), "is not a valid name"),
+        ({**aggregation("new", "other"), "description": ""}, "new needs the error's full description"),
+        (aggregation("new", "other", question("Bern")), "repeats the text of a task"),
     ],
 )  # fmt: skip
 async def test_a_decision_that_cannot_be_carried_out_is_sent_back(

@@ -40,11 +40,11 @@ async def test_each_pattern_names_its_task_and_run(distil: Distil) -> None:
     ("failures", "said"),
     [
         ([pattern(1, "F1", "It would look up the bridges of Ulm and take the one on top."), pattern(1, "F2")],
-         "stands word for word in run F"),
-        ([pattern(1, "F1", f"So: {question('Ulm')}"), pattern(1, "F2")], "is the text of a task"),
-        ([pattern(1, "F1"), pattern(1, "F1", "Another text.")], "run F1 of case 1 is retold twice"),
+         "is copied word for word from run F"),
+        ([pattern(1, "F1", f"So: {question('Ulm')}"), pattern(1, "F2")], "repeats the text of a task"),
+        ([pattern(1, "F1"), pattern(1, "F1", "Another text.")], "run F1 of case 1 is described twice"),
         ([pattern(1, "F1"), pattern(4, "F1")], "there is no case 4: the cases are 1"),
-        ([pattern(1, "F1"), pattern(1, "S1", "Told as a failure.")], "S1 is no failed (F) run"),
+        ([pattern(1, "F1"), pattern(1, "S1", "Told as a failure.")], "S1 is not a failed (F) run"),
         ([pattern(1, "F1")], "1 failures are too few; write 2 or more"),
     ],
 )  # fmt: skip
@@ -72,7 +72,7 @@ async def test_an_error_that_too_few_runs_show_is_left_out_and_named(distil: Dis
     )
     assert out.asked("PatternSet") == []
     assert out.state["status"] == "no_errors"
-    assert "left of 1 that" in out.state["problem"]
+    assert "none of the 1 errors" in out.state["problem"]
 
 
 async def test_an_error_without_usable_patterns_is_left_out_and_the_others_stay(distil: Distil) -> None:

@@ -54,11 +54,11 @@ async def test_edit_keeps_the_provenance_of_what_is_unchanged(distil: Distil) ->
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        ({"decision": "perhaps"}, "say one of keep, edit, merge, drop"),
-        ({"decision": "merge", "value": "nowhere"}, "merge needs the name of another error; there are: two"),
+        ({"decision": "perhaps"}, "the decision must be one of keep, edit, merge, drop"),
+        ({"decision": "merge", "value": "nowhere"}, "merge needs the name of another error: two"),
         ({"decision": "edit", "value": {"failures": ["one only"]}}, "at least 2 items"),
-        ({"decision": "edit", "value": {"name": "two"}}, "another error is called two"),
-        ({"decision": "edit", "value": None}, "edit needs the fields"),
+        ({"decision": "edit", "value": {"name": "two"}}, "the name two is taken"),
+        ({"decision": "edit", "value": None}, "edit needs at least one field"),
     ],
 )
 async def test_a_reply_that_cannot_be_used_is_asked_again_with_the_reason(

@@ -35,10 +35,10 @@ def skipped(out: Driven, mechanism: Mechanism) -> bool:
     return mechanism in dict(skips(out))
 
 
-def test_the_docs_hold_the_table_of_rules() -> None:
+def test_the_docs_list_the_rules() -> None:
     section = DOCS.read_text("utf-8").partition("## The rules of auto")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", section, re.MULTILINE)
-    assert rows == [(rule.mechanism, rule.why) for rule in RULES]
+    items = re.findall(r"^- `(\w+)`: (.+)$", section, re.MULTILINE)
+    assert items == [(rule.mechanism, rule.why) for rule in RULES]
 
 
 @pytest.mark.parametrize("mechanism", ["prospective_reflection", "plan_intra", "tool_intra", "answer_intra"])
@@ -91,9 +91,9 @@ PARTLY_SEEN = {
     "files": [{"name": "report.txt", "data": base64.b64encode(LONG.encode()).decode()}],
 }
 SEEN = {"task": "the task", "files": [{"name": "costs.txt", "data": base64.b64encode(b"A 1, B 2").decode()}]}
-ONLY_READS = "the plan only reads, and nothing follows from it"
-SHORT = "a short plan: a wrong step costs no more than an examination"
-ALL_SEEN = "all was seen, and the plan looks after each sign that bears"
+ONLY_READS = "the plan only reads, and no step builds on the readings"
+SHORT = "the plan is short: a wrong step costs no more than an examination"
+ALL_SEEN = "all files were seen, and the plan handles each relevant sign"
 
 
 def on_sign(bears: str, handled_by: str = "", sign: str = "S1") -> Any:
@@ -216,7 +216,7 @@ async def test_a_move_is_evaluated_where_it_may_compute_or_follows_a_failure(dri
     }
     assert evaluated == {"a": [True], "b": [False], "c": [True]}
     assert [why for name, why in skips(out) if name == "tool_intra"] == [
-        "the subtask only reads, and nothing failed or surprised in it"
+        "the subtask only reads, without a failure or a surprise"
     ]
 
 
@@ -227,7 +227,7 @@ def test_where_no_tool_does_more_than_read_moves_are_not_evaluated() -> None:
     def why(tools: Any) -> str:
         return why_skipped("tool_intra", Moment({}, Context(effort="auto"), tools, subtask))
 
-    assert why(reads) == "the subtask only reads, and nothing failed or surprised in it"
+    assert why(reads) == "the subtask only reads, without a failure or a surprise"
     assert why({**reads, "python": PYTHON}) == ""
 
 

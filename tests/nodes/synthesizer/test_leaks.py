@@ -79,5 +79,5 @@ def test_what_the_trial_itself_says_is_no_secret_of_a_long_reference() -> None:
 def test_it_says_what_to_change() -> None:
     problem = References(("37.5 kg",), "Weigh it.").problem("It weighs 37.50 kilograms.")
     assert problem == (
-        'it gives the reference away ("37.50"): say how to arrive at the right result, without any part of it'
+        'it reveals the reference ("37.50"): say how to reach the right result without quoting any of it'
     )

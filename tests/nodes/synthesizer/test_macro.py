@@ -19,7 +19,7 @@ async def test_a_type_that_one_task_shows_has_no_reflection_and_that_is_said(
     out = await synthesize([trial_of("Ulm", 1, ["wrong_unit"]), trial_of(*other)])
     assert out.asked("TypeReflection") == []
     problem = out.state["problems"]["reflect_error wrong_unit"]
-    assert problem == f"1 of {tasks} tasks showed it; a reflection across tasks needs 2"
+    assert problem == f"1 of {tasks} tasks show it; a reflection across tasks needs 2 tasks"
     assert len(out.state["merged"]) == 2
 
 
@@ -27,8 +27,8 @@ async def test_a_type_that_one_task_shows_has_no_reflection_and_that_is_said(
     ("cites", "reflection", "said"),
     [
         (["Ulm-1", "Ulm-2"], "It recurs.", "cites: all are of one task"),
-        (["Ulm-1", "Rome-1"], "It recurs.", "cites: there is no trajectory Rome-1; the cases are"),
-        (["Ulm-1", "Bern-1"], "Bern's weighs 1240.", "it gives the reference away"),
+        (["Ulm-1", "Rome-1"], "It recurs.", "cites: there is no trajectory Rome-1; choose from"),
+        (["Ulm-1", "Bern-1"], "Bern's weighs 1240.", "it reveals the reference"),
     ],
 )
 async def test_a_reflection_that_does_not_hold_is_sent_back(
@@ -55,7 +55,7 @@ async def test_cases_are_spread_over_the_tasks(synthesize: Synthesize) -> None:
     ("reflection", "said"),
     [
         ("As in Bern-1, weigh again.", "it names the trajectory Bern-1"),
-        ("Say 37.5 kg.", "gives the reference"),
+        ("Say 37.5 kg.", "reveals the reference"),
     ],
 )
 async def test_a_final_reflection_names_no_other_trajectory_and_no_reference(

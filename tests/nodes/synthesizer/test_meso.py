@@ -25,8 +25,8 @@ KNOWN = [ErrorType(name="wrong_unit", definition="A figure is given in a unit no
             [kind("early_stop", "It stops."), kind("early_stops", "It ends.")],
             "new_types[2]: early_stops is a",
         ),
-        ([kind("error")], "'error' is no name"),
-        ([kind("!!")], "'!!' is no name"),
+        ([kind("error")], "'error' is not a valid name"),
+        ([kind("!!")], "'!!' is not a valid name"),
     ],
 )
 def test_types_that_are_known_or_nameless_are_refused(new: list[object], said: str) -> None:
@@ -63,7 +63,7 @@ async def test_a_task_without_a_usable_reply_is_left_out_and_that_is_recorded(sy
         return {"rationale": "", "new_types": [kind("error")]} if bad else None
 
     out = await synthesize([trial_of(name, 1, ["wrong_unit"]) for name in ("Ulm", "Bern")], Reader(instead))
-    assert "'error' is no name" in out.state["problems"]["error_types t1"]
+    assert "'error' is not a valid name" in out.state["problems"]["error_types t1"]
     assert out.names() == ["wrong_unit"]
     assert list(out.state["error_reflections"]) == ["wrong_unit"], "its steps are labelled all the same"
 
@@ -73,7 +73,7 @@ async def test_without_any_type_no_step_is_labelled(synthesize: Synthesize) -> N
         return {"rationale": "", "new_types": []} if seen.reply_name == "TaxonomyGrowth" else None
 
     out = await synthesize([trial_of("Ulm", 1, ["wrong_unit"])], Reader(instead))
-    assert out.state["notes"] == ["no error type was found: no step is labelled"]
+    assert out.state["notes"] == ["no error type was found, so no step can be labelled"]
     assert list(out.state["merged"]) == ["t1.1"]
 
 
@@ -82,8 +82,8 @@ async def test_without_any_type_no_step_is_labelled(synthesize: Synthesize) -> N
     [
         ([label(1)], "label step 2 too"),
         ([label(1), label(2), label(2)], "step 2 is labelled twice"),
-        ([label(1), label(2), label(7)], "step 7 is not asked for"),
-        ([label(1, "bad_luck"), label(2)], "bad_luck: not in the taxonomy, which has wrong_unit"),
+        ([label(1), label(2), label(7)], "step 7 is not among the steps to label"),
+        ([label(1, "bad_luck"), label(2)], "bad_luck: not in the taxonomy; choose from wrong_unit"),
     ],
 )
 def test_labels_that_cannot_be_used_say_why(steps: list[object], said: str) -> None:

@@ -20,7 +20,7 @@ async def test_a_reflection_that_holds_the_reference_is_sent_back(synthesize: Sy
     out = await synthesize([trial_of("Ulm", 1, ["wrong_unit"])], Reader(instead))
     first, again = out.asked("TrialReflection")
     assert "37.5 kg" in shown(first)
-    assert 'it gives the reference away ("37.50")' in again.last
+    assert 'it reveals the reference ("37.50")' in again.last
     assert "37" not in out.state["reflections"]["t1.1"]
 
 
@@ -32,7 +32,7 @@ async def test_one_that_leaks_to_the_last_is_left_out_and_the_other_levels_go_on
 
     out = await synthesize({"Ulm": ("wrong_unit",), "Bern": ("wrong_unit",)}, Reader(instead))
     assert out.state["status"] == "synthesized"
-    assert "gives the reference away" in out.state["problems"]["reflect_trial t1.1"]
+    assert "reveals the reference" in out.state["problems"]["reflect_trial t1.1"]
     assert "t1.1" not in out.state["reflections"]
     assert out.trials.given["ulm"][1:] == [[], []], "it is tried again, with nothing to go by"
     assert "(nobody has looked at it)" in next(

@@ -270,7 +270,7 @@ def test_what_asks_more_than_ten_times_says_first_what_it_will_cost(
     shown = cli("debug", "--trajectory", file)
     assert "estimate" not in shown.out
     assert "suspect: step 2: it may be" in shown.out
-    assert "#1, 3-12 not examined: the triage saw no need" in shown.out
+    assert "#1, 3-12 not examined: the triage did not select it" in shown.out
 
 
 def test_what_a_model_wrote_cannot_move_the_cursor(cli: Cli, debugging: Start, tmp_path: Path) -> None:

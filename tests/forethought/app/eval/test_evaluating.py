@@ -277,7 +277,7 @@ def test_a_method_learns_once_from_samples_that_are_not_evaluated(cli: Cli, coun
         (command("--data", "elsewhere"), "elsewhere/test.jsonl is not there: write it"),
         (command("--set", "max_steps=3"), "every method has the same budget; use --steps"),
         (command("--train", "9", method=LEARNS), "--train 9: only 0 samples are not evaluated"),
-        (command("--steps", "2001", method="ours"), "--steps 2001: our agent does not take that many"),
+        (command("--steps", "2001", method="ours"), "--steps 2001 is more than the agent allows"),
         (command("--max-usd", "1"), "no price is known for openai:scripted; use --max-tokens-total"),
         (command("--seconds", "inf"), "Invalid value for '--seconds'"),
         (command(method="json:loads"), "json:loads is no method"),

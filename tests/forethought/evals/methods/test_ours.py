@@ -135,7 +135,7 @@ async def test_any_other_question_to_a_person_ends_the_attempt_with_its_reason(
 
 
 async def test_a_limit_that_cannot_be_kept_is_no_failed_task(bureau: Bureau) -> None:
-    with pytest.raises(InfrastructureError, match="max_usd cannot be kept"):
+    with pytest.raises(InfrastructureError, match="max_usd cannot be enforced"):
         await bureau.work(OURS, roles(), context={"max_usd": 1})
 
 

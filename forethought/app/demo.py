@@ -19,9 +19,16 @@ from forethought.app.options import settings_from
 from forethought.app.run import drive
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, new_thread_id, read_recording
+from forethought.settings import VARIABLES
 
 if TYPE_CHECKING:
     from forethought.app.run import RunOptions
+
+_KEPT = {
+    f"FORETHOUGHT_{name}"
+    for name in ("DATA_DIR", "DB", "ENCRYPTION_KEY", "LOG_FORMAT", "LOG_LEVEL", "TRACING")
+}
+"""Settings that the demo heeds: others, such as a model's window, change the prompts that were recorded."""
 
 
 def run_demo(options: RunOptions) -> int:
@@ -30,6 +37,8 @@ def run_demo(options: RunOptions) -> int:
         raise CliError(
             "--demo has its own task, files and recording: leave out all flags except --db and --json"
         )
+    for name in VARIABLES.keys() - _KEPT:
+        os.environ.pop(name, None)
     folder = demo_folder()
     question, recording = folder / "question.txt", folder / "recording.jsonl"
     header = read_recording(recording).header
@@ -38,7 +47,7 @@ def run_demo(options: RunOptions) -> int:
     if not options.as_json:
         flags = [flag for path in files for flag in ("--file", os.path.relpath(path))]
         model = one_line(header.get("model"), 60)
-        lines = [f"The model's replies come from a recording of {model}; everything else runs now."]
+        lines = [f"The model's replies were recorded in a real run of {model}; everything else runs now."]
         if header.get("planted_first_plan"):
             lines.append(
                 "The first plan was planted: it is deliberately hasty, to show the reflector at work."

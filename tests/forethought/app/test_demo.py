@@ -15,7 +15,8 @@ Scripted = Callable[..., Any]
 DEMO = Path(__file__).parents[3] / "demo"
 
 
-def test_the_demo_shows_what_the_agent_does(cli: Cli) -> None:
+def test_the_demo_shows_what_the_agent_does(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORETHOUGHT_CONTEXT_TOKENS", "32000")  # a setting for the user's own model
     done = cli("run", "--demo", "--json")
     assert done.code == 0, done.err[-2000:]
     result = done.json

@@ -68,7 +68,7 @@ def synthesize(options: SynthesizeOptions) -> int:
     if options.out and (
         options.out.is_dir() or options.out.resolve() in {path.resolve() for path in options.paths}
     ):
-        raise CliError(f"--out {options.out}: this is an input file; name another one")
+        raise CliError(f"--out {options.out} is a folder or an input: name another file")
     settings = settings_from(options)
     agent, context = _contexts(options, settings)
     tasks = _tasks(options)

@@ -164,7 +164,7 @@ def test_after_a_stop_another_message_takes_the_turn_s_place(
         ("/files 'no", "'no: No closing quotation"),
         ("/set max_steps", "\nmax_steps: write KEY=VALUE"),
         ("/set max_stops=3", "max_stops"),
-        ("/set model='no model'", "\nmodel: 'no model'"),
+        ("/set model='no model'", "\nmodel is 'no model'"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line_and_the_chat_goes_on(

@@ -100,7 +100,7 @@ def test_wrong_use_is_one_line(taught: Taught) -> None:
     for arguments, said in (
         (("show", "nothere"), "no lesson nothere"),
         (("edit", taught.key), "--failed, --why or --worked"),
-        (("edit", taught.key, "--worked", "  "), "`lessons drop` forgets a lesson"),
+        (("edit", taught.key, "--worked", "  "), "`lessons drop` deletes a lesson"),
         (("drop", "nothere"), "no lesson nothere"),
         (("list", "--namespace", "../x"), "use letters, digits, _ and -"),
     ):

@@ -287,7 +287,7 @@ def test_one_of_several_is_picked(cli: Cli, debugging: Start, tmp_path: Path) ->
     file = write(tmp_path / "r.json", [trajectory(f"r{n}", task=f"Find key {n}.") for n in range(1, 15)])
     refused = cli("debug", "--trajectory", file)
     assert refused.code == 2
-    assert "it holds 14 runs; see them with --list" in refused.err
+    assert "holds 14 runs; list them with --list" in refused.err
     assert "--pick: r1, r2," in refused.err
     assert "r10, ..." in refused.err
     assert cli("debug", "--trajectory", file, "--pick", "r3", "--json").json["subject"]["id"] == "r3"

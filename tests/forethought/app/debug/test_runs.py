@@ -100,9 +100,9 @@ def test_the_same_command_goes_on_and_repeats_no_call(cli: Cli, debugging: Start
             ("logs",),
             "holds 5 runs; list them with --list, debug several with --failed or --limit N",
         ),
-        (("t1", "--list"), "--list, --failed and --limit go with recorded runs"),
+        (("t1", "--list"), "--list, --failed and --limit need recorded runs"),
         (("logs", "--trajectory", "logs"), "either a THREAD or"),
-        (("logs", "--failed", "--pick", "r3"), "no run of it has failed"),
+        (("logs", "--failed", "--pick", "r3"), "records no failed run"),
     ],
 )
 def test_a_line_says_what_to_do(

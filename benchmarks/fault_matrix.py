@@ -2,7 +2,7 @@
 
     python -m benchmarks.fault_matrix
 
-Prints what came of each run, then the table of docs/reliability.md, which a test holds to the same cases.
+Prints what came of each fault, as a table.
 Exits with 1 if a run lost or repeated work, claimed an answer that it did not have, or could not be resumed.
 """
 

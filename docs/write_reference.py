@@ -112,8 +112,8 @@ def context_page() -> str:
     for title, model in others:
         parts += [f"### {title}", fields(model, without=offline.OfflineContext)]
     opening = (
-        "A run's choices: `--set NAME=VALUE` on the command line, `Context(NAME=VALUE)` in Python, Studio's "
-        f"form. {DEFAULTS}"
+        "A task's settings: `--set NAME=VALUE` on the command line, `Context(NAME=VALUE)` in Python, "
+        f"Studio's form. {DEFAULTS}"
     )
     return page("Context", opening, parts)
 
@@ -126,8 +126,8 @@ def settings_page() -> str:
         values = "" if field.default_factory or field.is_required() else values_of(field)
         rows.append(f"`{variable}`{values}: {field.description}")
     opening = (
-        "The operator's choices: environment variables, lines of `.env`, or `forethought config set`. "
-        f"Python's `Settings` takes the names in lower case, without `FORETHOUGHT_`. {DEFAULTS}"
+        "The operator's settings: environment variables, `.env`, or `forethought config set`. Python's "
+        f"`Settings` takes lower-case names without `FORETHOUGHT_`. {DEFAULTS}"
     )
     return page("Settings", opening, [bullets(rows)])
 
@@ -226,21 +226,19 @@ def type_name(annotation: ast.expr) -> str:
     return re.sub(r"\bFlag\b", "bool", re.sub(r"\bJson\b", "dict", text))
 
 
-def channels(module: ModuleType, *names: str) -> str:
-    """Classes' channels: name, type, meaning; neighbours that nothing describes share a row."""
-    rows: list[tuple[list[str], str, str]] = []
-    for name in names:
-        for channel, kind, text in attributes(classes(module)[name]):
-            if not text and rows and rows[-1][1:] == (kind, ""):
-                rows[-1][0].append(channel)
-            else:
-                rows.append(([channel], kind, text))
-    return bullets(
-        ", ".join(f"`{name}`" for name in names)
-        + (f" ({kind})" if re.search(r"[A-Z]\w", kind) or kind in ("int", "float") else "")
-        + (f": {text}" if text else "")
-        for names, kind, text in rows
-    )
+def channels(module: ModuleType, name: str) -> str:
+    """A class's channels: name, type, meaning; neighbours without meaning share a row. A record in an output
+    has none here: its class says it."""
+    rows: list[tuple[str, str]] = []
+    for channel, kind, text in attributes(classes(module)[name]):
+        kind = "|".join(choices_of(getattr(module, kind, None))) or kind
+        is_record = re.search(r"[A-Z]\w", kind.replace("None", ""))
+        label = f"`{channel}`" + (f" ({kind})" if is_record or re.match("int|float|.*[|]", kind) else "")
+        meaning = "" if is_record and name.endswith("Output") else text
+        if rows and not meaning and not rows[-1][1]:
+            label = f"{rows.pop()[0]}, {label}"
+        rows.append((label, meaning))
+    return bullets(f"{label}: {meaning}" if meaning else label for label, meaning in rows)
 
 
 def records(*roots: type) -> str:
@@ -275,10 +273,7 @@ def state_page() -> str:
         records(agent.AgentInput, agent.AgentOutput),
         f"Further channels of the agent: {inside}.",
     ]
-    opening = (
-        "Each graph's channels, in plain JSON. [forethought/state](../../forethought/state) describes the "
-        "records' fields."
-    )
+    opening = "Each graph's channels, in JSON. [forethought/state](../../forethought/state) has the meanings."
     return page("State", opening, parts)
 
 
@@ -291,8 +286,8 @@ def replies_page() -> str:
         if own:
             rows.append(f"`{name}`: {', '.join(reply_field(kind, field) for field in own)}")
     opening = (
-        "The JSON objects that the agent's models reply with; parentheses list a field's values. Those of "
-        "the other graphs are in [prompts](../../prompts)."
+        "The JSON objects that the agent's models reply with, and their values in parentheses. "
+        "[prompts](../../prompts) has those of the other graphs."
     )
     return page("Replies", opening, [bullets(rows)])
 

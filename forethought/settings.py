@@ -86,13 +86,13 @@ class Settings(BaseSettings):
         env_prefix="FORETHOUGHT_", extra="forbid", env_ignore_empty=True, hide_input_in_errors=True
     )
 
-    model: str | None = Field(default=None, description="Default model, as provider:name.")
+    model: str | None = Field(default=None, description="Default model: provider:name.")
     effort: Effort | None = Field(default=None, description="Default effort.")
     base_url: str | None = Field(default=None, description="Address of an OpenAI-compatible endpoint.")
     context_tokens: int | None = Field(
         default=None,
         ge=LEAST_WINDOW_TOKENS,
-        description="The models' context window; default: the known size, else 128,000 tokens.",
+        description="Context window; default: the model's, else 128,000 tokens.",
     )
     api_key: SecretStr | None = Field(
         default=None, description="Key for that endpoint; no other key is sent there."
@@ -105,24 +105,24 @@ class Settings(BaseSettings):
     )
     encryption_key: SecretStr | None = Field(
         default=None,
-        description="Key to encrypt threads and stored files: 16, 24 or 32 bytes in base64 or hex.",
+        description="Key to encrypt threads and files: 16, 24 or 32 bytes in base64 or hex.",
     )
-    data_dir: Path = Field(default_factory=_data_dir, description="Folder for threads and stored files.")
+    data_dir: Path = Field(default_factory=_data_dir, description="Folder for threads and files.")
     files_dir: Path | None = Field(
         default=None, description="Only folder from which a server's clients may name files."
     )
     access_tokens: SecretStr | None = Field(
         default=None,
-        description="A server's users and bearer tokens: name=token,...; without them, it answers only "
-        "its own machine.",
+        description="A server's users and bearer tokens: name=token,...; without them, it serves only its "
+        "own machine.",
     )
     max_file_mb: float = Field(
-        default=50, gt=0, allow_inf_nan=False, description="Largest input file in megabytes."
+        default=50, gt=0, allow_inf_nan=False, description="Maximum megabytes of an input file."
     )
     planning_errors_file: Path | None = Field(
         default=None, description="File of planning errors; default: the packaged one."
     )
-    tools: str | None = Field(default=None, description="Module whose functions become additional tools.")
+    tools: str | None = Field(default=None, description="Module of additional tools.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
         description="Private hosts that visit_webpage may open, comma-separated.",
@@ -130,7 +130,7 @@ class Settings(BaseSettings):
     tavily_api_key: SecretStr | None = Field(
         default=None,
         validation_alias="TAVILY_API_KEY",
-        description="Key for Tavily's web search; default: ddgs, without a key.",
+        description="Key for Tavily's web search; default: ddgs.",
     )
     request_timeout_s: float = Field(
         default=600, gt=0, allow_inf_nan=False, description="Seconds to wait for a model's reply."
@@ -162,9 +162,9 @@ class Settings(BaseSettings):
         description="Sandbox of the python tool: a Python subset (monty), or CPython on Linux (sandlock).",
     )
     python_seconds: float = Field(
-        default=10, gt=0, allow_inf_nan=False, description="Time limit of one python call."
+        default=10, gt=0, allow_inf_nan=False, description="Time limit of a python call."
     )
-    python_memory_mb: int = Field(default=256, ge=16, description="Memory limit of one python call.")
+    python_memory_mb: int = Field(default=256, ge=16, description="Memory limit of a python call.")
 
     tracing: Literal["off", "otel"] = Field(
         default="off",
@@ -189,11 +189,11 @@ class Settings(BaseSettings):
     transcription: Literal["auto", "whisper", "openai"] = Field(
         default="auto",
         description="Transcribe audio with Whisper on this machine, with an endpoint (openai), or with "
-        "whichever is available (auto).",
+        "either (auto).",
     )
     whisper_model: str = Field(default="base", description="Whisper model: a name or a checkpoint path.")
     transcription_model: str = Field(default="whisper-1", description="Model of the transcription endpoint.")
-    max_audio_minutes: float = Field(default=60, gt=0, description="Longest audio file in minutes.")
+    max_audio_minutes: float = Field(default=60, gt=0, description="Maximum minutes of an audio file.")
 
     evals_dir: Path | None = Field(
         default=None,

@@ -67,9 +67,12 @@ _OF_THE_MACHINE = re.compile(
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _machine() -> Iterator[None]:
+def _machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """No key, no setting and no tracing of this machine reaches a test, or what tests share."""
+    folder = tmp_path_factory.mktemp("config")
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("platformdirs.user_config_path", lambda name: folder / name)
+        patch.setenv("XDG_CONFIG_HOME", str(folder))
         for name in filter(_OF_THE_MACHINE.search, list(os.environ)):
             patch.delenv(name)
         yield

@@ -16,10 +16,10 @@ OTHERS = {"Address already in use", "file is not a database", "... is locked"}
 
 
 def quoted() -> list[str]:
-    """The messages in the first column of the page's tables."""
+    """The messages that the items of the page's lists begin with."""
     page = (ROOT / "docs/troubleshooting.md").read_text("utf-8")
-    rows = re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE)
-    return [message for row in rows for message in re.findall(r"`([^`]+)`", row)]
+    items = re.findall(r"^- ((?:`[^`]+`(?:, )?)+)", page, re.MULTILINE)
+    return [message for item in items for message in re.findall(r"`([^`]+)`", item)]
 
 
 def texts(tree: ast.AST) -> Iterator[str]:

@@ -28,15 +28,13 @@ _KEPT = {
     f"FORETHOUGHT_{name}"
     for name in ("DATA_DIR", "DB", "ENCRYPTION_KEY", "LOG_FORMAT", "LOG_LEVEL", "TRACING")
 }
-"""Settings that the demo heeds: others, such as a model's window, change the prompts that were recorded."""
+"""Settings that change no prompt. The demo ignores the others, which the recording would not fit."""
 
 
 def run_demo(options: RunOptions) -> int:
     """Run the packaged example. Raises CliError where other flags come with it."""
     if options.model_dump(exclude_defaults=True).keys() - {"demo", "as_json", "debug", "db"}:
-        raise CliError(
-            "--demo has its own task, files and recording: leave out all flags except --db and --json"
-        )
+        raise CliError("--demo has its own task and files: leave out all flags except --db and --json")
     for name in VARIABLES.keys() - _KEPT:
         os.environ.pop(name, None)
     folder = demo_folder()
@@ -49,9 +47,7 @@ def run_demo(options: RunOptions) -> int:
         model = one_line(header.get("model"), 60)
         lines = [f"The model's replies were recorded in a real run of {model}; everything else runs now."]
         if header.get("planted_first_plan"):
-            lines.append(
-                "The first plan was planted: it is deliberately hasty, to show the reflector at work."
-            )
+            lines.append("The first plan was planted: it is hasty, to show the reflector at work.")
         task = f'"$(cat {shlex.quote(os.path.relpath(question))})"'
         lines.append("To run it with a live model and your own key:")
         lines.append(f"  forethought run {task} {shlex.join(flags)} --model openai:gpt-4.1\n")

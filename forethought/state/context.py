@@ -42,7 +42,7 @@ class Context(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: ModelName = Field(
-        default="openai:gpt-4.1", description="Model of every role without its own, as provider:name."
+        default="openai:gpt-4.1", description="Model of every role without its own: provider:name."
     )
     planner_model: ModelName | None = Field(default=None, description="Planner's model.")
     reflector_model: ModelName | None = Field(default=None, description="Reflector's model.")
@@ -68,11 +68,9 @@ class Context(BaseModel):
     tool_threshold: Score = Field(default=9, description="Revise a move that scores lower.")
     answer_threshold: Score = Field(
         default=9,
-        description="Revise an answer that scores lower; if it lacks facts, start a new round.",
+        description="Revise an answer that scores lower, or start a round if it lacks facts.",
     )
-    tool_floor: Score = Field(
-        default=5, description="Discard a move that still scores lower after revisions."
-    )
+    tool_floor: Score = Field(default=5, description="Discard a move that scores lower after revisions.")
 
     effort: Effort = Field(
         default="auto",
@@ -83,13 +81,13 @@ class Context(BaseModel):
     max_rounds: int = Field(
         default=5, ge=1, le=20, description="Maximum rounds of plan, execution and answer."
     )
-    max_steps: int = Field(default=20, ge=1, le=2000, description="Maximum tool calls per task.")
+    max_steps: int = Field(default=20, ge=1, le=2000, description="Maximum tool calls.")
     max_moves: int | None = Field(
         default=None,
         ge=1,
         le=6000,
-        description="Maximum calls, finished subtasks, re-plan requests and refused moves per task; "
-        "default: three times `max_steps`.",
+        description="Maximum calls, finished subtasks, re-plan requests and refused moves; default: three "
+        "times `max_steps`.",
     )
     max_revisions: int = Field(
         default=2, ge=0, le=10, description="Maximum revisions of a low-scoring plan, move or answer."
@@ -97,7 +95,7 @@ class Context(BaseModel):
     max_reflections: int = Field(
         default=2, ge=1, le=10, description="Maximum plan revisions by the reflector."
     )
-    max_replans: int = Field(default=6, ge=0, le=50, description="Maximum re-plans per task.")
+    max_replans: int = Field(default=6, ge=0, le=50, description="Maximum re-plans.")
     max_attempts: int = Field(
         default=3, ge=1, le=10, description="Failed attempts at a subtask before a re-plan."
     )
@@ -108,23 +106,23 @@ class Context(BaseModel):
         description="Re-plan by these tool calls; default: 6,12 with effort paper, else none.",
     )
 
-    max_tokens: int | None = Field(default=400_000, ge=LEAST_TOKENS, description="Token budget per task.")
+    max_tokens: int | None = Field(default=400_000, ge=LEAST_TOKENS, description="Token budget.")
     context_tokens: int | None = Field(
         default=None,
         ge=LEAST_WINDOW_TOKENS,
-        description="The models' context window; default: the known size, else 128,000 tokens.",
+        description="Context window; default: the model's, else 128,000 tokens.",
     )
     max_usd: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="Dollar budget per task; needs models with a known price.",
+        description="Dollar budget; needs models with a known price.",
     )
     max_seconds: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="Time budget per task, without waiting for a person.",
+        description="Time budget, without waiting for a person.",
     )
     answer_format: str = Field(
         default="",
@@ -167,7 +165,7 @@ class Context(BaseModel):
     )
     foresight_judgement: bool = Field(
         default=False,
-        description="Ask a model if rules cannot compare a result that should finish a subtask.",
+        description="Ask a model about results that rules cannot compare.",
     )
     lessons: bool = Field(default=False, description="Learn from failures for later tasks; needs a store.")
     lesson_namespace: Namespace = Field(
@@ -182,7 +180,7 @@ class Context(BaseModel):
     approve_tools: Approval = Field(
         default="tainted",
         description="Ask a person before a tool writes or sends: always; if outside text may have caused "
-        "the call (tainted); or only before it sends, once private data was read (never).",
+        "the call (tainted); or only before sending, once private data was read (never).",
     )
 
     @model_validator(mode="before")

@@ -40,8 +40,8 @@ class DebuggerContext(OfflineContext):
     rerun: RerunMethod = Field(default="off", description="How to run again.")
     judge: JudgeName = Field(
         default="gold",
-        description="Who decides whether a run succeeded: the expected answer (gold), a model that knows "
-        "it, a person, the environment, or nobody.",
+        description="Who judges a run: the expected answer (gold), a model that knows it, a person, the "
+        "environment, or nobody.",
     )
     fine_grained: bool = Field(
         default=True,
@@ -58,10 +58,10 @@ class DebuggerContext(OfflineContext):
         default=0.5,
         gt=0,
         le=1,
-        description="Share of continuations whose success makes a step critical.",
+        description="Share of successful continuations that makes a step critical.",
     )
     max_parallel: int = Field(
-        default=16, ge=1, le=64, description="Maximum calls, re-runs or trials in parallel."
+        default=16, ge=1, le=64, description="Maximum parallel calls, re-runs or trials."
     )
     window: int = Field(
         default=40,

@@ -26,11 +26,11 @@ class OfflineContext(BaseModel):
 
     model: ModelName = Field(
         default="openai:gpt-4.1",
-        description="Model of every role without its own, as provider:name.",
+        description="Model of every role without its own: provider:name.",
         json_schema_extra={"langgraph_type": "model"},
     )
     max_parallel: int = Field(
-        default=8, ge=1, le=64, description="Maximum calls, re-runs or trials in parallel."
+        default=8, ge=1, le=64, description="Maximum parallel calls, re-runs or trials."
     )
     max_observation_chars: int = Field(
         default=2_000, ge=200, le=100_000, description="Characters of each observation in prompts."

@@ -34,9 +34,11 @@ async def test_a_run_goes_on_or_stops_clearly_and_nothing_is_lost_or_repeated(
     assert cell.wrong() == []
 
 
-def test_the_page_on_reliability_has_the_table_of_faults() -> None:
-    page = Path(__file__).parents[2] / "docs" / "reliability.md"
-    assert table() in page.read_text("utf-8")
+def test_the_page_on_reliability_says_how_many_faults_there_are() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reliability.md").read_text("utf-8")
+    assert f"injects {len(CASES)} faults" in page
+    assert f"{len(CASES) * len(PLACES) * 2} runs" in page
+    assert all(case.name in table() for case in CASES)
 
 
 async def test_the_matrix_notices_what_is_wrong(tmp_path: Path) -> None:

@@ -15,8 +15,7 @@ Scripted = Callable[..., Any]
 DEMO = Path(__file__).parents[3] / "demo"
 
 
-def test_the_demo_shows_what_the_agent_does(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORETHOUGHT_CONTEXT_TOKENS", "32000")  # a setting for the user's own model
+def test_the_demo_shows_what_the_agent_does(cli: Cli) -> None:
     done = cli("run", "--demo", "--json")
     assert done.code == 0, done.err[-2000:]
     result = done.json
@@ -32,6 +31,17 @@ def test_the_demo_shows_what_the_agent_does(cli: Cli, monkeypatch: pytest.Monkey
     assert {step["tool"] for step in result["steps"]} >= {"python"}
     assert all(check["ok"] == "yes" for check in result["checks"])
     assert {check["about"] for check in result["checks"]} >= {"S1", "S2", "S7", "S14"}
+
+
+def test_settings_for_other_runs_do_not_reach_the_demo(cli: Cli) -> None:
+    settings = (
+        "context_tokens=32000",
+        "max_tokens=5000",
+        "python_backend=sandlock",
+        "require_plan_approval=true",
+    )
+    assert cli("config", "set", *settings).code == 0
+    assert cli("run", "--demo").code == 0
 
 
 def test_the_screen_says_what_is_recorded_and_how_to_run_it_live(cli: Cli) -> None:

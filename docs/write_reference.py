@@ -146,10 +146,7 @@ def commands_page() -> str:
         arguments = [argument_name(param) for param in params if not is_flag(param)]
         parts += [f"## {' '.join([name, *arguments])}", " ".join(command.help.split())]
         parts.append(lines(described(param) for param in params if described(param) not in shared))
-    opening = (
-        "`forethought COMMAND --help` shows which shared flags it takes. Parentheses give the default; "
-        "`...` marks what you can repeat."
-    )
+    opening = "`forethought COMMAND --help` shows which shared flags it takes. Parentheses give the default."
     return page("Commands", opening, [part for part in parts if part])
 
 

@@ -63,20 +63,20 @@ class Flags(BaseModel):
     )
     sets: list[str] | None = flag(
         "--set",
-        help="Run setting, such as max_steps=10 (docs/reference/context.md).",
-        metavar="KEY=VALUE...",
+        help="Run setting, such as max_steps=10 (repeatable; docs/reference/context.md).",
+        metavar="KEY=VALUE",
     )
     tools: str | None = flag(help="Module of additional tools.", metavar="MODULE")
     checkers: list[str] | None = flag(
         "--checker",
-        help="Function that may judge tasks.",
-        metavar="MODULE:NAME...",
+        help="Function that may judge tasks (repeatable).",
+        metavar="MODULE:NAME",
     )
     environment: str | None = flag(
         help="Environment of re-runs.",
         metavar="MODULE:NAME|FOLDER",
     )
-    allow_writes: bool = flag(help="Allow re-runs to repeat outside changes.", default=False)
+    allow_writes: bool = flag(help="Allow re-runs that repeat outside changes.", default=False)
     record: Path | None = flag(help="Record model replies.", metavar="FILE")
     replay: Path | None = flag(help="Replay recorded model replies.", metavar="FILE")
     as_json: bool = flag("--json", help="Print JSON on stdout, the rest on stderr.", default=False)

@@ -36,7 +36,7 @@ class DistillOptions(ModelOptions):
     out: Path = flag(help="Output file.", metavar="FILE", default=Path("planning_errors.yaml"))
     review: bool = flag(help="Review each error in the terminal.", default=False)
     exclude: list[Path] | None = flag(
-        help="Refuse trajectories of these evaluation tasks.", metavar="FILE..."
+        help="Refuse trajectories of these evaluation tasks (repeatable).", metavar="FILE"
     )
     source: str | None = flag(help="Origin of the trajectories, for the provenance.", metavar="TEXT")
     fresh: bool = flag(help="Start over.", default=False)

@@ -34,7 +34,7 @@ class RunOptions(ModelOptions):
     files: list[str] | None = flag(
         "--file", "-f", help="Input files: paths, folders, patterns, addresses.", metavar="F..."
     )
-    guidance: list[str] | None = flag(help="Guidance for the task.", metavar="TEXT...")
+    guidance: list[str] | None = flag(help="Guidance for the task (repeatable).", metavar="TEXT")
     thread: str | None = flag(help="Thread to continue or create.", metavar="ID")
     demo: bool = flag(help="Run the demo with recorded replies.", default=False)
 
@@ -86,7 +86,7 @@ def run(options: RunOptions) -> int:
 def resume(options: ResumeOptions) -> int:
     """Continue a thread that stopped, failed or waits for you.
 
-    Repeat its --tools, --base-url, --environment and --allow-writes.
+    If it used --tools, --base-url, --environment or --allow-writes, repeat them.
     """
     thread_id, replies = options.thread, options.reply or []
     if is_debugging(thread_id):

@@ -32,7 +32,7 @@ class CheckOptions(CommandOptions):
 class ConvertOptions(CheckOptions):
     """The flags of `trajectories convert`."""
 
-    out: Path = flag(help="Output file (JSON Lines).", metavar="FILE", default=...)
+    out: Path = flag(help="JSON Lines file.", metavar="FILE", default=...)
 
 
 class SchemaOptions(CommandOptions):
@@ -40,7 +40,7 @@ class SchemaOptions(CommandOptions):
 
 
 def check(options: CheckOptions) -> int:
-    """Check that recorded runs can be read."""
+    """Check recorded runs."""
     read = list(_read(options.paths))
     reports = [report for _, report in read]
     options.print_result(reports, _all_lines(read))

@@ -38,7 +38,7 @@ class DebugOptions(ModelOptions):
     pick: str | None = flag(help="Run id in the file.", metavar="ID")
     listing: bool = flag("--list", help="List the runs, without calling a model.", default=False)
     failed: bool = flag(help="Debug every failed or halted run.", default=False)
-    limit: int | None = flag(help="Maximum runs.", metavar="N", min=1)
+    limit: int | None = flag(help="Maximum number of runs.", metavar="N", min=1)
     expect: str | None = flag(help="Correct answer, word for word unless --judge model.", metavar="TEXT")
     rerun: RerunMethod | None = flag(help="Re-run from the critical step.", show_default="agentdebug if bare")
     method: SearchMethod | None = flag(help="How to find the critical error.", show_default="triage")

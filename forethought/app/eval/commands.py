@@ -27,7 +27,7 @@ class EvalOptions(CommandOptions):
         help="Benchmark from `eval list`, MODULE:OBJECT, or tasks as for `collect`.",
         metavar="NAME|TASKS",
     )
-    method: str = flag(help="Methods to compare with the first.", metavar="M,...", default="ours")
+    method: str = flag(help="Methods; the first is the baseline.", metavar="M,...", default="ours")
     out: Path | None = flag(help="Output folder, new or to continue.", metavar="DIR")
     limit: int | None = flag(help="Number of samples to draw.", metavar="N", min=1, show_default="all")
     sample: str | None = flag(help="Only these samples.", metavar="ID,...")
@@ -50,11 +50,9 @@ class EvalOptions(CommandOptions):
         help="Maximum seconds per sample.", metavar="S", default=3_600, min=1, max=1_000_000
     )
     data: Path | None = flag(help="Benchmark data.", metavar="DIR")
-    option: list[str] | None = flag(help="Benchmark option.", metavar="KEY=VALUE...")
+    option: list[str] | None = flag(help="Benchmark option (repeatable).", metavar="KEY=VALUE")
     train: int = flag(help="Training samples for methods that learn.", metavar="N", default=8, min=1)
-    train_option: list[str] | None = flag(
-        help="Benchmark option for training samples.", metavar="KEY=VALUE..."
-    )
+    train_option: list[str] | None = flag(help="Training benchmark option (repeatable).", metavar="KEY=VALUE")
     judge_model: str | None = flag(help="Judge model.", metavar="M", show_default="--model")
     user_model: str | None = flag(help="Model that plays users.", metavar="M", show_default="--model")
     max_usd: float | None = flag(help="Start no runs beyond this cost.", metavar="USD", min=0)

@@ -52,7 +52,7 @@ class ShowOptions(CommandOptions):
 
 
 def show(options: ShowOptions) -> int:
-    """Show what a thread did: plans, steps, answer, cost."""
+    """Show a thread's plans, steps, answer and cost."""
     named = (options.diff, options.html, options.markdown)
     wanted = options.steps + options.cost + options.branches + sum(one is not None for one in named)
     if wanted > 1:

@@ -36,7 +36,7 @@ class ThreadsOptions(CommandOptions):
 
     offers = "db"
 
-    limit: int = flag(help="Maximum threads.", metavar="N", default=50, min=1)
+    limit: int = flag(help="Maximum number of threads.", metavar="N", default=50, min=1)
     every: bool = flag("--all", help="Include debugging threads.", default=False)
     prune: bool = flag(help="Delete old threads and unused files.", default=False)
     older_than: str = flag(help="Minimum age to prune (m, h, d, w).", metavar="30d", default="30d")

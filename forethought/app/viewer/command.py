@@ -24,7 +24,9 @@ class ViewOptions(ModelOptions):
     )
     port: int | None = flag(help="Port.", metavar="N", min=1, max=65535, show_default="8123, or a free one")
     no_browser: bool = flag(help="Do not open the browser.", default=False)
-    evaluations: list[Path] | None = flag(help="Evaluation folder to show too.", metavar="FOLDER...")
+    evaluations: list[Path] | None = flag(
+        help="Evaluation folder to show too (repeatable).", metavar="FOLDER"
+    )
 
 
 def view(options: ViewOptions) -> int:

@@ -53,9 +53,11 @@ def input_errors() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
+        from forethought.settings import reason_of
+
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise CliError(one_line(f"{place}: {first['msg']}".removeprefix(": "))) from error
+        raise CliError(one_line(f"{place}: {reason_of(first)}".removeprefix(": "))) from error
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error
 

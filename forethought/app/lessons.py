@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from forethought.app.command_flags import CommandOptions, argument, flag, typer_command
-from forethought.app.errors import ANSWERED, CliError, input_errors
+from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import settings_from
 from forethought.app.text import one_line
+from forethought.settings import reason_of
 from forethought.state.context import Namespace
 from forethought.storage import address_of
 
@@ -41,8 +42,11 @@ class LessonsOptions(CommandOptions):
         from forethought.storage import open_lessons
         from forethought.users import LOCAL_USER
 
-        with input_errors():
+        try:
             namespace = namespace_of(LOCAL_USER, TypeAdapter(Namespace).validate_python(self.namespace))
+        except ValidationError as error:
+            reason = reason_of(error.errors()[0])
+            raise CliError(f"--namespace {one_line(self.namespace, 40)!r}: {reason}") from error
 
         async def opened() -> T:
             async with open_lessons(address_of(settings_from(self)), create=False) as store:

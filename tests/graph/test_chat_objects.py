@@ -146,8 +146,11 @@ def test_what_is_no_chat_model_is_refused_in_one_line(settings: Make) -> None:
     chat = fake()
     for given, said in (
         ({"model": "openai:gpt-4.1"}, 'Context(model="provider:name")'),
-        ({"models": {"reflector": RunnableLambda(str)}}, "reflector_model is a RunnableLambda: give a chat"),
-        ({"models": {"judge": chat}}, "there is no role judge: choose of planner, reflector, tool,"),
+        (
+            {"models": {"reflector": RunnableLambda(str)}},
+            "reflector_model is a RunnableLambda: pass a LangChain chat",
+        ),
+        ({"models": {"judge": chat}}, "there is no role judge: choose one of planner, reflector, tool,"),
         ({"model": chat, "transport": object()}, "exclude each other"),
     ):
         with pytest.raises(ValueError, match=r"\S") as caught:

@@ -61,7 +61,7 @@ def test_export_tells_its_counts(cli: Cli) -> None:
             "one.jsonl: cannot be written to",
         ),
         (("run", "nothing", "--out", "m"), "is missing: make it with `forethought train export"),
-        (("run", "d", "--out", "m", "--learning-rate", "0"), "learning_rate: Input should be greater than 0"),
+        (("run", "d", "--out", "m", "--learning-rate", "0"), "learning_rate: must be greater than 0"),
         (("gate", "nowhere", "--evaluation", "x"), "holds no weights"),
     ],
 )

@@ -75,7 +75,7 @@ def test_the_difference_names_the_first_step_that_differs(cli: Cli, scripted: Sc
     assert found["steps"][0]["a"]["observation"] == "both say 42"
     assert found["steps"][0]["b"]["observation"] == "both say forty-two"
     shown = cli("show", "t1", "--diff", "1").out
-    assert "they part at step 3" in shown
+    assert "they diverge at step 3" in shown
     assert "-     both say 42" in shown
     assert "+     both say forty-two" in shown
 

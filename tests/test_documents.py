@@ -76,7 +76,6 @@ def test_the_page_on_python_describes_every_public_name_and_argument() -> None:
     page = (ROOT / "docs/reference/python.md").read_text("utf-8")
     titles = re.findall(r"`(\w+)`", " ".join(re.findall(r"^## (.*)$", page, re.M)))
     assert sorted(titles) == sorted(forethought.__all__)
-    assert re.findall(r"^    (\w+),$", page, re.M)[: len(titles)] == forethought.__all__
     section = page.split("## `build_agent`")[1].split("\n## ")[0]
     arguments = re.findall(r"^- `(\w+)`:", section, re.M)
     assert arguments == list(inspect.signature(forethought.build_agent).parameters)

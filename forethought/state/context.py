@@ -75,7 +75,7 @@ class Context(BaseModel):
     effort: Effort = Field(
         default="auto",
         description="Run mechanisms as in their papers (paper), if they can change something (auto), or "
-        "as little as possible (low).",
+        "rarely (low).",
     )
 
     max_rounds: int = Field(
@@ -99,7 +99,7 @@ class Context(BaseModel):
     max_attempts: int = Field(
         default=3, ge=1, le=10, description="Failed attempts at a subtask before a re-plan."
     )
-    max_parallel: int = Field(default=16, ge=1, le=32, description="Maximum subtasks in parallel.")
+    max_parallel: int = Field(default=16, ge=1, le=32, description="Maximum parallel subtasks.")
     forced_replans: tuple[Annotated[int, Field(ge=1)], ...] | None = Field(
         default=None,
         max_length=20,
@@ -122,7 +122,7 @@ class Context(BaseModel):
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="Time budget, without waiting for a person.",
+        description="Time budget in seconds, without waiting for a person.",
     )
     answer_format: str = Field(
         default="",
@@ -130,38 +130,42 @@ class Context(BaseModel):
         description="Form of the answer, such as 'a number only'.",
     )
 
+    # PreFlect 3.2.2
     prospective_reflection: bool | None = Field(
         default=None,
-        description="Examine plans before execution (PreFlect 3.2.2); default: by `effort`.",
+        description="Examine plans before execution; default: by `effort`.",
     )
-    planning_errors: bool = Field(
-        default=True, description="Check plans against known planning errors (PreFlect 3.2.1)."
-    )
-    replanning: bool = Field(default=True, description="Change the plan during execution (PreFlect 3.3).")
+    # PreFlect 3.2.1
+    planning_errors: bool = Field(default=True, description="Check plans against known planning errors.")
+    # PreFlect 3.3
+    replanning: bool = Field(default=True, description="Change the plan during execution.")
+    # The next three: MIRROR 3.4
     plan_intra: bool | None = Field(
         default=None,
-        description="The planner evaluates its plan (MIRROR 3.4); default: by `effort`.",
+        description="The planner evaluates plans; default: by `effort`.",
     )
     tool_intra: bool | None = Field(
         default=None,
-        description="The tool agent evaluates its move (MIRROR 3.4); default: by `effort`.",
+        description="The tool agent evaluates moves; default: by `effort`.",
     )
     answer_intra: bool | None = Field(
         default=None,
-        description="The answer agent evaluates its answer (MIRROR 3.4); default: by `effort`.",
+        description="The answer agent evaluates answers; default: by `effort`.",
     )
+    # The next two: MIRROR 3.5
     short_term_memory: bool = Field(
-        default=True, description="Show a subtask's failures to its next attempt (MIRROR 3.5)."
+        default=True, description="Show a subtask's failures to its next attempt."
     )
     long_term_memory: bool = Field(
         default=True,
-        description="Show failed rounds to planner, reflector and answer agent (MIRROR 3.5).",
+        description="Show failed rounds to planner, reflector and answer agent.",
     )
-    round_reflection: bool = Field(default=False, description="Reflect on each failed round (SAMULE 3.2.2).")
+    # SAMULE 3.2.2
+    round_reflection: bool = Field(default=False, description="Reflect on each failed round.")
+    # SAMULE 3.2.3
     foresight: Foresight = Field(
         default="tools",
-        description="Predict and compare tool results (tools), the user's replies (user) or both (SAMULE "
-        "3.2.3).",
+        description="Predict and compare tool results (tools), the user's replies (user) or both.",
     )
     foresight_judgement: bool = Field(
         default=False,
@@ -172,15 +176,16 @@ class Context(BaseModel):
         default="default",
         description="Collection of lessons, such as one per project.",
     )
+    # MIRROR 4.4
     proposals: Literal["json", "functions"] = Field(
         default="json",
-        description="Write moves as JSON, or as function calls (MIRROR 4.4).",
+        description="Write moves as JSON, or as function calls.",
     )
     approve_plan: bool = Field(default=False, description="Ask a person before executing a plan.")
     approve_tools: Approval = Field(
         default="tainted",
         description="Ask a person before a tool writes or sends: always; if outside text may have caused "
-        "the call (tainted); or only before sending, once private data was read (never).",
+        "it (tainted); or only before it sends, once private data was read (never).",
     )
 
     @model_validator(mode="before")

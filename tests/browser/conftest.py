@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.browser.evaluation import prepare_evaluation
 from tests.browser.threads import prepare_threads
@@ -20,6 +20,7 @@ from tests.support.chromium import launch_options
 from tests.support.model_server import ModelServer
 
 HERE = Path(__file__).parent
+expect.set_options(timeout=20_000)  # a shared machine is slow at times
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -19,8 +19,8 @@ from forethought.storage import address_of, open_threads
 from tests.browser import hostile
 from tests.browser.hostile import ATTACKS, HOSTILE, HostileScript, hostile_state
 from tests.browser.viewer import settings_of
-from tests.forethought.app.scripted import Script
-from tests.support.model_server import Fault, ModelServer
+from tests.forethought.app.scripted import Script, choice, own_subtask
+from tests.support.model_server import Fault, ModelServer, SeenRequest
 from tests.support.sample_state import step
 
 Json = dict[str, Any]
@@ -32,15 +32,31 @@ STATUSES = {
     "forked": "answered",
     "waiting": "interrupted",
     "asking": "interrupted",
+    "calling": "interrupted",
     "hostile": "answered",
     "attack": "answered",
     "long": "answered",
 }
 """The status of each thread, by the name that tests call it."""
+DECISIONS = ("approve", "reject")
+"""What tests reply to the threads `call to DECISION`."""
+
+
+class Fetching(Script):
+    """A model that opens an address, for which a person is asked."""
+
+    address = "http://127.0.0.1:9/forty-two"
+
+    def toolchoice(self, seen: SeenRequest) -> Json:
+        """The address, then the rest as usual."""
+        if "40 + 2" in own_subtask(seen):
+            return choice("call", tool="visit_webpage", arguments={"url": self.address, "part": None})
+        return super().toolchoice(seen)
 
 
 def prepare_threads(folder: Path, models: ModelServer) -> dict[str, str]:
     """Make the threads of STATUSES in the database of `folder`; their ids."""
+    calls = {"calling": "calling"} | {f"call to {one}": f"call-to-{one}" for one in DECISIONS}
     with commands(folder, models) as command:
         demo = json.loads(command("run", "--demo", "--json"))["thread_id"]
         models.policy = Script(fault=_refuse_the_answer)
@@ -56,21 +72,24 @@ def prepare_threads(folder: Path, models: ModelServer) -> dict[str, str]:
         command("resume", "hostile", "--reply", HOSTILE)
         models.policy = Script()
         command("run", "Count to a thousand", "--thread", "long")
+        models.policy = Fetching()
+        for name in calls.values():
+            command("run", "What is 40 + 2?", "--thread", name, "--set", "approve_tools=always")
     for name in ("hostile", hostile.THREAD):
         asyncio.run(_write(folder, name, hostile_state()))
     asyncio.run(_write(folder, "long", {"trajectory": [_counted(n) for n in range(4, STEPS + 1)]}))
-    return {name: name for name in STATUSES} | {"demo": demo, "attack": hostile.THREAD}
+    return {name: name for name in STATUSES} | calls | {"demo": demo, "attack": hostile.THREAD}
 
 
 @contextlib.contextmanager
 def commands(folder: Path, models: ModelServer) -> Iterator[Any]:
     """`forethought` over the database of `folder`, in this process."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in settings_of(folder, models.url).items():
-            patch.setenv(name, value)
         patch.chdir(folder)
 
         def run(*arguments: str) -> str:
+            for name, value in settings_of(folder, models.url).items():
+                patch.setenv(name, value)  # each time, since the demo takes settings back
             out, err = io.StringIO(), io.StringIO()
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 code = run_cli(arguments)

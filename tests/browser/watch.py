@@ -24,7 +24,7 @@ class Watch:
 
     async def follow(self, context: BrowserContext) -> None:
         """Record every page that the context will have."""
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         await context.add_init_script(_REPORT_VIOLATIONS)
         context.on("request", lambda request: self.requests.append(request.url))
         context.on("console", self._on_console)

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from forethought.app.viewer.runs import Refused, UnknownThread
 from forethought.app.viewer.site import runs_of
 
-_POLL_S = 1.0
+_POLL_S = 0.5
 _QUIET_S = 20
 """After so long without a change a comment is sent: what lies between may close a silent connection."""
 

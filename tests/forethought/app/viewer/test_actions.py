@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable
@@ -130,6 +131,7 @@ async def test_a_run_is_stopped_and_resumed(open_viewer: Open, scripted: Scripte
         thread = thread_of(await browser.post("/new", {"task": "What is 40 + 2?"}))
         while "ToolChoice" not in server.names:
             assert await browser.runs.is_running(thread)
+            await asyncio.sleep(0.01)
         refused = await browser.post(f"/threads/{thread}/task", {"task": "another"})
         assert "is being run" in refused.text
         page = await browser.post(f"/threads/{thread}/stop")

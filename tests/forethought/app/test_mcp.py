@@ -242,7 +242,7 @@ async def test_lessons_of_a_person_and_none_in_quarantine(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "line"),
     [
-        ("review_plan", {"task": "x", "plan": []}, "the plan is empty: give a text, or its steps"),
+        ("review_plan", {"task": "x", "plan": []}, "the plan is empty: pass its text or its steps"),
         ("review_plan", {"task": "x", "plan": ["a"], "model": "m"}, "review_plan has no argument model"),
         ("debug_trajectory", {}, "give either the trajectory or the name of a file"),
         ("debug_trajectory", {"trajectory": {"log": 1}}, "unknown trajectory format"),
@@ -251,7 +251,7 @@ async def test_lessons_of_a_person_and_none_in_quarantine(folder: Path) -> None:
         ("run_task", {"task": "x", "thread_id": "a/b"}, "thread id 'a/b': use at most 100 letters"),
         ("run_task", {"task": "x", "files": ["/etc/passwd"]}, "leads out of the files folder"),
         ("run_task", {"thread_id": "none"}, "no threads yet"),
-        ("lessons", {"most": "many"}, "most: Input should be a valid integer"),
+        ("lessons", {"most": "many"}, "most: must be a valid integer"),
         ("polish", {}, "Unknown tool: polish"),
     ],
 )

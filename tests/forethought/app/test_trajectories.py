@@ -71,7 +71,7 @@ def test_a_log_that_was_cut_is_refused_by_check(cli: Cli, tmp_path: Path) -> Non
     (tmp_path / "log.txt").write_text(whole[: whole.index("Question: Which pass")])
     done = cli("trajectories", "check", str(tmp_path))
     assert done.code == 2
-    assert "trial 1: read 0 incorrect, not 1 as the log's own summary says" in done.out
+    assert "trial 1: read 0 incorrect, not 1 as the log's summary says" in done.out
 
 
 def test_each_path_that_gives_nothing_is_named_once_with_the_reason(cli: Cli, tmp_path: Path) -> None:

@@ -57,16 +57,15 @@ def bullets(rows: Iterable[str]) -> str:
 
 
 def fields(model: type[BaseModel], without: type[BaseModel] | None = None) -> str:
-    """A model's fields: name, values, description. Those that are the same in `without` are left out."""
-    rows, same = (
-        [row(*item) for item in each.model_fields.items()] if each else [] for each in (model, without)
-    )
-    return bullets(row for row in rows if row not in same)
-
-
-def row(name: str, field: FieldInfo) -> str:
-    """A field's line."""
-    return f"`{name}`{values_of(field)}: {field.description}"
+    """A model's fields: name, values, description. Of those in `without`, only what differs."""
+    shared = without.model_fields if without else {}
+    rows = []
+    for name, field in model.model_fields.items():
+        values, old = values_of(field), shared.get(name)
+        text = "" if old and old.description == field.description else f": {field.description}"
+        if text or not old or values != values_of(old):
+            rows.append(f"`{name}`{values}{text}")
+    return bullets(rows)
 
 
 def values_of(field: FieldInfo) -> str:

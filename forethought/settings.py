@@ -110,8 +110,8 @@ class Settings(BaseSettings):
     )
     access_tokens: SecretStr | None = Field(
         default=None,
-        description="A server's users and bearer tokens: name=token,...; without them, it serves only its "
-        "own machine.",
+        description="A server's users and bearer tokens: name=token,...; without, it serves only its own "
+        "machine.",
     )
     max_file_mb: float = Field(
         default=50, gt=0, allow_inf_nan=False, description="Maximum megabytes of an input file."
@@ -207,7 +207,7 @@ class Settings(BaseSettings):
         default=None, gt=0, allow_inf_nan=False, description="Highest dollar budget of a run."
     )
     max_seconds: float | None = Field(
-        default=None, gt=0, allow_inf_nan=False, description="Highest time budget of a run."
+        default=None, gt=0, allow_inf_nan=False, description="Highest time budget of a run, in seconds."
     )
     require_plan_approval: bool = Field(
         default=False, description="Require a person's approval of every plan."

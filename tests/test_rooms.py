@@ -54,8 +54,8 @@ def test_every_room_has_its_place() -> None:
 
 def test_the_page_on_architecture_lists_the_rooms_in_their_order() -> None:
     text = (ROOT / "docs/architecture.md").read_text("utf-8").partition("\n## ")[0]
-    cells = re.findall(r"^\| (`[^|]+) \|", text, re.MULTILINE)
-    assert [room for cell in cells for room in re.findall(r"`(\w+)`", cell)] == list(ORDER)
+    items = re.findall(r"^- (`[^:]+`):", text, re.MULTILINE)
+    assert [room for item in items for room in re.findall(r"`(\w+)`", item)] == list(ORDER)
 
 
 @pytest.mark.parametrize("room", ORDER)

@@ -75,7 +75,7 @@ class Context(BaseModel):
     effort: Effort = Field(
         default="auto",
         description="Run mechanisms as in their papers (paper), if they can change something (auto), or "
-        "as little as possible (low).",
+        "rarely (low).",
     )
 
     max_rounds: int = Field(
@@ -122,7 +122,7 @@ class Context(BaseModel):
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="Time budget, without waiting for a person.",
+        description="Time budget in seconds, without waiting for a person.",
     )
     answer_format: str = Field(
         default="",
@@ -185,7 +185,7 @@ class Context(BaseModel):
     approve_tools: Approval = Field(
         default="tainted",
         description="Ask a person before a tool writes or sends: always; if outside text may have caused "
-        "the call (tainted); or only before sending, once private data was read (never).",
+        "it (tainted); or only before it sends, once private data was read (never).",
     )
 
     @model_validator(mode="before")

@@ -40,7 +40,7 @@ class DebuggerContext(OfflineContext):
     rerun: RerunMethod = Field(default="off", description="How to run again.")
     judge: JudgeName = Field(
         default="gold",
-        description="Who judges a run: the expected answer (gold), a model that knows it, a person, the "
+        description="Who judges runs: the expected answer (gold), a model that knows it, a person, the "
         "environment, or nobody.",
     )
     fine_grained: bool = Field(
@@ -52,7 +52,7 @@ class DebuggerContext(OfflineContext):
         default=4,
         ge=1,
         le=50,
-        description="Continuations per step of the counterfactual method; fewer than 4 prove nothing.",
+        description="Continuations per step with method counterfactual; fewer than 4 prove nothing.",
     )
     flip_rate: float = Field(
         default=0.5,
@@ -67,7 +67,7 @@ class DebuggerContext(OfflineContext):
         default=40,
         ge=5,
         le=200,
-        description="Steps in one prompt; longer runs are shown in windows.",
+        description="Steps per prompt; longer runs are shown in windows.",
     )
     max_observation_chars: int = Field(
         default=4_000, ge=200, le=100_000, description="Characters of each observation in prompts."

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 
 class Viewer:
-    """The viewer over the database in `folder`, whose runs ask the model at `model_url`; None: it has none."""
+    """The viewer over the database in `folder`, whose runs ask the model at `model_url`, if there is one."""
 
     def __init__(
         self, folder: Path, model_url: str | None, *flags: str, settings: Mapping[str, str] | None = None

@@ -241,9 +241,14 @@ def held(hints: Mapping[str, Any]) -> Iterator[type]:
 
 
 def state_page() -> str:
-    """The channels that clients see of the agent and the debugger, and the agent's records."""
+    """The channels that clients see of each graph, and the agent's records."""
     parts = []
-    for title, module in (("Agent", agent), ("Debugger", debugger)):
+    for title, module in (
+        ("Agent", agent),
+        ("Debugger", debugger),
+        ("Distiller", distiller),
+        ("Synthesizer", synthesizer),
+    ):
         parts += [f"## {title}", "Input:", channels(module, f"{title}Input")]
         parts += ["Output:", channels(module, f"{title}Output")]
     inside = ", ".join(f"`{name}`" for name, _, _ in attributes(classes(agent)["AgentState"]))
@@ -253,8 +258,8 @@ def state_page() -> str:
         f"Further channels of the agent: {inside}.",
     ]
     opening = (
-        "The graphs' channels, in JSON. [forethought/state](../../forethought/state) has their meanings, and "
-        "those of the distiller and the synthesizer."
+        "Each graph's channels, in JSON. [forethought/state](../../forethought/state) says what the records "
+        "mean."
     )
     return page("State", opening, parts)
 

@@ -30,7 +30,7 @@ async def faults_of(page: Page) -> list[str]:
 
 
 async def walk(page: Page, viewer: Viewer, start: str, *others: str) -> dict[str, list[str]]:
-    """The faults of `others` and of each page that links lead to from `start`, within a thread or outside all."""
+    """The faults of `others` and of each page that links lead to from `start`, in one thread or in none."""
     inside = f"/view/threads/{start.split('/')[3]}" if start.startswith("/view/threads/") else ""
     faults: dict[str, list[str]] = {}
     ahead, kinds = [start, *others], set[str]()

@@ -91,7 +91,7 @@ class ServerRuns:
         halving the steps between two states with different ones."""
         if checkpoint or await self.is_running(thread_id):
             return []
-        head = await self._client.threads.get_state(thread_id)
+        head = await self.snapshot(thread_id)
 
         async def between(low: int, high: int, before: Json, after: Json) -> list[Json]:
             if high - low < 2 or _mark_of(before) == _mark_of(after):
@@ -102,14 +102,14 @@ class ServerRuns:
             newer = between(middle, high, plan, after)
             return [*await older, plan, *await newer]
 
-        last, plan = (head["metadata"] or {}).get("step", 0), (head["values"] or {}).get("plan") or {}
-        return [one for one in await between(-1, last, {}, plan) if one]
+        last = (head.metadata or {}).get("step", 0)
+        return [one for one in await between(-1, last, {}, head.values.get("plan") or {}) if one]
 
     async def _plan_at(self, thread_id: str, step: int) -> Json:
         """The plan after a step of the graph, on the newest branch; {} for none."""
         history = self._client.threads.get_history
         states = await history(thread_id, limit=1, metadata={"step": step})
-        return dict(states[0]["values"].get("plan") or {}) if states else {}
+        return dict(_snapshot(states[0]).values.get("plan") or {}) if states else {}
 
     async def debuggings(self, thread_id: str) -> list[str]:
         """See Threads: none, since their ids here say nothing of the thread."""

@@ -1,7 +1,7 @@
-# Forethought's commands. They need python3 (3.11 to 3.13) and make; everything else goes into .venv, once.
+# Forethought's commands. They need python3 (3.11 to 3.13) and make, and install everything else into .venv once.
 #
-# .venv/.made, .venv/.run, .venv/.dev, .venv/.train and .venv/.alfworld are stamps: a changed pyproject.toml installs again, nothing else does.
-# uv does the installing because it is quick; where it is not to be had, or cannot reach what pip can, pip does it.
+# .venv/.made, .venv/.run, .venv/.dev, .venv/.train and .venv/.alfworld are stamps: only a changed pyproject.toml
+# makes them install again. uv installs, because it is fast; if uv fails, pip does.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -16,23 +16,23 @@ USABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
 
 help:
-	@echo 'make demo    answer the demo question with recorded model replies (no key; network only to install)'
-	@echo 'make test    run the tests'
-	@echo 'make test-kills  kill 260 real processes and go on with what they leave (ten minutes)'
-	@echo 'make test-train  train a tiny model in tests, for which the extra `train` (torch) is installed'
-	@echo 'make test-alfworld  play generated ALFWorld games in tests, for which the extra `alfworld` is installed'
-	@echo 'make test-scale  carry a batch out with workers that are killed, on a Postgres of its own'
-	@echo 'make bench   compare cost and speed with smolagents and create_agent, with a scripted model (QUICK=1: three minutes)'
-	@echo 'make check   ruff (lint and format) and mypy'
-	@echo 'make format  let ruff format the code'
-	@echo 'make vendor  download the scripts of the run viewer again (needs npm)'
-	@echo 'make dev     start the LangGraph server with Studio (reads .env; see .env.example)'
+	@echo 'make demo           run the demo on recorded model replies (no key; the network only to install)'
+	@echo 'make test           run the tests'
+	@echo 'make test-kills     kill 260 processes and resume their runs (ten minutes)'
+	@echo 'make test-train     train a tiny model (installs the extra `train`, with torch)'
+	@echo 'make test-alfworld  play generated ALFWorld games (installs the extra `alfworld`)'
+	@echo 'make test-scale     run a batch while its workers are killed (starts its own Postgres)'
+	@echo 'make bench          compare cost and speed with smolagents and create_agent (QUICK=1: three minutes)'
+	@echo 'make check          run ruff (lint and format) and mypy'
+	@echo 'make format         format the code with ruff'
+	@echo 'make vendor         download the scripts of the run viewer again (needs npm)'
+	@echo 'make dev            start the LangGraph server with Studio (reads .env; see .env.example)'
 
 demo: $(VENV)/.run
 	@$(BIN)/forethought run --demo
 
-# Kept bytecode, since tests start some hundred interpreters; files in their order, since those of few tests are
-# some of the longest, and one of them would run alone at the end.
+# Tests start some hundred interpreters, so bytecode is kept. Files run in their order: some of the longest have
+# few tests, and one of them would otherwise run alone at the end.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
@@ -49,7 +49,7 @@ test-alfworld: $(VENV)/.alfworld
 test-scale: $(VENV)/.dev
 	$(BIN)/python -m pytest -m scale
 
-# In an environment of its own, since smolagents is no dependency of the project.
+# In a separate environment, because smolagents is not a dependency of the project.
 bench:
 	@$(MAKE) --no-print-directory VENV=.venv-bench .venv-bench/.bench
 	.venv-bench/bin/python -m benchmarks.peers $(if $(QUICK),--quick) $(BENCH)
@@ -71,24 +71,24 @@ $(VENV)/.made:
 	  if $$python -c '$(USABLE)' 2>/dev/null; then found=$$python; break; fi; \
 	done; \
 	if [ -z "$$found" ]; then \
-	  echo 'forethought needs Python 3.11, 3.12 or 3.13 with its venv module; name one with: make PYTHON=/path/to/python' >&2; \
+	  echo 'forethought needs Python 3.11, 3.12 or 3.13 with its venv module; choose one with: make PYTHON=/path/to/python' >&2; \
 	  exit 1; \
 	fi; \
-	echo "making $(VENV) with $$found"; \
+	echo "creating $(VENV) with $$found"; \
 	$$found -m venv $(VENV)
 	@touch $@
 
 comma := ,
 
-# $(call install,WHAT). uv weighs 60 MB, so it goes when it is done.
+# $(call install,WHAT). uv takes 60 MB, so it is removed afterwards.
 define install
 	@uv=$$(mktemp -d) && trap 'rm -rf "$$uv"' EXIT && \
 	{ $(BIN)/python -m pip install --quiet --target "$$uv" uv && \
 	  PYTHONPATH="$$uv" $(BIN)/python -m uv pip install --python $(BIN)/python $(1); } || \
-	{ echo 'uv is not to be had here; pip does its work, more slowly' && $(BIN)/python -m pip install $(1); }
+	{ echo 'uv failed; installing with pip, which is slower' && $(BIN)/python -m pip install $(1); }
 endef
 
-# uv does not read pip's settings: what the environment tells pip of indexes and certificates, it is told as well.
+# uv ignores pip's settings, so the environment's indexes and certificates are passed to it.
 ifdef PIP_INDEX_URL
 $(STAMPS): export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
@@ -123,7 +123,7 @@ $(VENV)/.bench: pyproject.toml benchmarks/peers/requirements.txt $(VENV)/.made
 define vendor
 	@tgz=$$(npm pack --silent --pack-destination $(5) $(2)) && \
 	sum=$$(openssl dgst -sha512 -binary "$(5)/$$tgz" | openssl base64 -A) && \
-	if [ "$$sum" != '$(3)' ]; then echo "$(2): the archive is another one: SHA-512 $$sum" >&2; exit 1; fi && \
+	if [ "$$sum" != '$(3)' ]; then echo "$(2): wrong checksum, SHA-512 $$sum: check the version in the Makefile" >&2; exit 1; fi && \
 	tar -xzf "$(5)/$$tgz" -C $(5) && \
 	grep -v '^//# sourceMappingURL=' $(5)/package/$(4) > $(VENDORED)/$(1).min.js && \
 	cp $(5)/package/LICENSE $(VENDORED)/$(1).LICENSE && rm -r $(5)/package && echo "$(2)"

@@ -53,6 +53,11 @@ def bullets(rows: Iterable[str]) -> str:
     return "\n".join(f"- {row}" for row in rows)
 
 
+def lines(rows: Iterable[str]) -> str:
+    """The rows, a line each."""
+    return "\\\n".join(rows)
+
+
 # --- Context and Settings -----------------------------------------------------------------------------------
 
 
@@ -125,16 +130,13 @@ def commands_page() -> str:
     found = list(commands(typer.main.get_command(app)))
     counts = Counter(described(param) for _, command in found for param in command.params)
     shared = {text for text, count in counts.items() if count > 1}
-    parts = ["## Shared", bullets(sorted(shared, key=lambda text: text.strip("`-").lower()))]
+    parts = ["## Shared", lines(sorted(shared, key=lambda text: text.strip("`-").lower()))]
     for name, command in found:
         params = [param for param in command.params if param.opts[-1] not in EVERYWHERE]
         arguments = [argument_name(param) for param in params if not is_flag(param)]
         parts += [f"## {' '.join([name, *arguments])}", " ".join(command.help.split())]
-        parts.append(bullets(described(param) for param in params if described(param) not in shared))
-    opening = (
-        "`forethought COMMAND --help` lists all flags of a command, the shared ones too. Parentheses give "
-        "the default."
-    )
+        parts.append(lines(described(param) for param in params if described(param) not in shared))
+    opening = "`forethought COMMAND --help` shows which shared flags it takes. Parentheses give the default."
     return page("Commands", opening, [part for part in parts if part])
 
 
@@ -163,8 +165,9 @@ def described(param: Any) -> str:
     if not is_flag(param):
         return f"`{argument_name(param)}`: {param.help}"
     takes = choices_of(param.type_descriptor.annotation)
-    value = "" if param.is_flag else " " + (param.metavar or "|".join(takes))
+    value = "" if param.is_flag else "=" + (param.metavar or "|".join(takes))
     default = str(param.default) if param.default not in (None, False, "", ()) else ""
+    default = param.show_default if isinstance(param.show_default, str) else default
     note = "required" if param.required else default
     return f"`{'|'.join(param.opts)}{value}`{f' ({note})' if note else ''}: {param.help}"
 

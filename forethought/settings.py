@@ -33,6 +33,9 @@ LEAST_TOKENS = 1_000
 Effort = Literal["paper", "auto", "low"]
 MODEL_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.:/@+-]*$"
 MODEL_HINT = "write provider:name, such as openai:gpt-4.1"
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
+_HINTS = {MODEL_NAME: MODEL_HINT, NAME: "use letters, digits, _ and -"}
+"""What to write instead of a text that a pattern rejects."""
 _ADDRESS = TypeAdapter(AnyHttpUrl | None)
 
 
@@ -308,5 +311,7 @@ def read_settings(**flags: Any) -> Settings:
 
 def reason_of(error: Mapping[str, Any]) -> str:
     """Why a value is not taken, of one of pydantic's errors, for the middle of a line."""
-    reason = str(error["msg"]).removeprefix("Value error, ")
-    return reason[:1].lower() + reason[1:]
+    if error["type"] == "string_pattern_mismatch" and (hint := _HINTS.get(error["ctx"]["pattern"])):
+        return hint
+    reason = str(error["msg"]).removeprefix("Value error, ").replace("Input should be", "must be", 1)
+    return reason[:1].lower() + reason[1:].removesuffix(", unable to parse string as an integer")

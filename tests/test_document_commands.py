@@ -37,7 +37,7 @@ NOT_RUN = {
     r"view": "serves until Ctrl-C",
     r"worker|submit|jobs|.* BATCH:ID": "needs Postgres",
     r"train|.*retrospective_model=local": "needs a trained model",
-    r"resume": "needs a thread that was killed or waits for a reply",
+    r"resume .*--reply '(it happened|do it again|give up)": "needs a change that a kill interrupted",
     r"eval (run|report|compare)|(debug|threads --db) runs/": "needs an evaluation, which takes minutes",
     r"distill|synthesize": "needs tasks that some runs solved and others did not",
 }
@@ -150,6 +150,9 @@ def test_commands_run(run: Callable[..., tuple[int, str, str]]) -> None:
     failed = []
     for words in dict.fromkeys(command.words[1:] for command in OURS):
         if not any(re.match(pattern, shlex.join(words)) for pattern in NOT_RUN):
+            if words[0] == "resume":
+                waiting = run("run", "TASK", "--set", "approve_plan=true", "--json")[1]
+                values["THREAD"] = json.loads(waiting)["thread_id"]
             code, _, said = run(*(values.get(word, word) for word in words))
             failed += [] if code in RAN else [f"{shlex.join(words)}: exit code {code}: {said}"]
     assert failed == []

@@ -25,9 +25,9 @@ class SubmitOptions(CommandOptions):
 
     offers = "model sets"
 
-    tasks: Path = argument(help="JSON Lines of {task} or {id, task, files}.", metavar="TASKS")
-    batch: str | None = flag(help="Batch to add to (default: a new one).", metavar="ID")
-    db: str | None = flag(help="Shared database: postgresql://user@host/db.", metavar="URL")
+    tasks: Path = argument(help="JSON Lines of {id, task, files}.", metavar="TASKS")
+    batch: str | None = flag(help="Batch to add to.", metavar="ID", show_default="new")
+    db: str | None = flag(help="Postgres database.", metavar="URL")
 
 
 class WorkerOptions(CommandOptions):
@@ -36,23 +36,23 @@ class WorkerOptions(CommandOptions):
     offers = "base_url tools"
 
     concurrency: int = flag(help="Maximum parallel jobs.", metavar="N", default=4, min=1, max=256)
-    until_empty: bool = flag(help="Exit when no job is open.", default=False)
+    until_empty: bool = flag(help="Exit when the queue is empty.", default=False)
     attempts: int = flag(help="Maximum attempts per job.", metavar="N", default=5, min=1, max=100)
-    db: str | None = flag(help="Shared database: postgresql://user@host/db.", metavar="URL")
+    db: str | None = flag(help="Postgres database.", metavar="URL")
 
 
 class JobsOptions(CommandOptions):
     """The flags of `jobs`."""
 
     batch: str | None = flag(help="Only this batch.", metavar="ID")
-    results: Path | None = flag(help="Write the results as JSON Lines; - is stdout.", metavar="FILE")
-    cancel: bool = flag("--cancel-all", help="Cancel all jobs that have not started.", default=False)
-    retry: bool = flag(help="Queue failed jobs again, and jobs whose question was answered.", default=False)
-    db: str | None = flag(help="Shared database: postgresql://user@host/db.", metavar="URL")
+    results: Path | None = flag(help="Write results as JSON Lines; - is stdout.", metavar="FILE")
+    cancel: bool = flag("--cancel-all", help="Cancel jobs that have not started.", default=False)
+    retry: bool = flag(help="Queue failed and answered jobs again.", default=False)
+    db: str | None = flag(help="Postgres database.", metavar="URL")
 
 
 def submit(options: SubmitOptions) -> int:
-    """Queue tasks for workers on any number of machines."""
+    """Queue tasks for workers."""
     from forethought.batch import Submission, open_queue, read_batch
     from forethought.batch import submit as submit_tasks
 
@@ -66,7 +66,7 @@ def submit(options: SubmitOptions) -> int:
 
     with input_errors():
         done = asyncio.run(run())
-    known = f", {done.known} known already" if done.known else ""
+    known = f", {done.known} already in it" if done.known else ""
     line = f"batch {done.id}: {done.added} of {done.tasks} tasks added{known}"
     options.print_result(asdict(done), [line])
     return ANSWERED
@@ -94,7 +94,7 @@ def worker(options: WorkerOptions) -> int:
         async with open_queue(settings) as queue:
             return await work(queue, settings, choices, shutdown=shutdown)
 
-    back = "jobs that were not done are in the queue again"
+    back = "unfinished jobs are back in the queue"
     with on_sigterm(shutdown), input_errors():
         try:
             ended = asyncio.run(run())
@@ -102,7 +102,7 @@ def worker(options: WorkerOptions) -> int:
             raise CliError(f"interrupted; {back}", INTERRUPTED) from None
     if shutdown.requested:
         echo(f"stopped by SIGTERM; {back}")
-    line = ", ".join(f"{count} {outcome}" for outcome, count in sorted(ended.items())) or "no job ended"
+    line = ", ".join(f"{count} {outcome}" for outcome, count in sorted(ended.items())) or "no job finished"
     options.print_result({"ended": dict(ended), "stopped": shutdown.requested}, [line])
     return ANSWERED
 
@@ -113,17 +113,19 @@ def jobs(options: JobsOptions) -> int:
     from forethought.batch import cancel, open_queue, progress_of, retry
 
     if options.cancel and options.retry:
-        raise CliError("choose one of --cancel-all and --retry")
+        raise CliError("use either --cancel-all or --retry")
     settings, batch, lines = settings_from(options), options.batch, list[str]()
 
     async def run() -> Progress:
         async with open_queue(settings, create=False) as queue:
             if batch is not None and not (await progress_of(queue, batch)).total:
-                raise CliError(f"no batch {one_line(batch, 40)} in {queue.address.shown}")
+                raise CliError(
+                    f"no batch {one_line(batch, 40)} in {queue.address.shown}: check --batch and --db"
+                )
             if options.cancel:
                 lines.append(f"cancelled {await cancel(queue, batch)} jobs")
             if options.retry:
-                lines.append(f"took up {await retry(queue, batch)} jobs again")
+                lines.append(f"queued {await retry(queue, batch)} jobs again")
             if options.results is not None:
                 lines.append(await write_results(queue, settings, batch, options.results))
             progress = await progress_of(queue, batch)

@@ -46,13 +46,13 @@ class WorkerLog:
 
     def put_back(self, thread_id: str, why: str) -> None:
         """A job is in the queue again."""
-        self.line(f"{thread_id}  back into the queue: {one_line(why, 200)}")
+        self.line(f"{thread_id}  back in the queue: {one_line(why, 200)}")
 
 
 def _cost(usd: float, calls: float, unpriced: float) -> str:
     """Dollars of the calls whose price is known, and how many others there are."""
     parts = [f"{usd:.4f} USD"] if calls > unpriced or not unpriced else []
-    parts += [f"{unpriced:.0f} calls of unknown price"] if unpriced else []
+    parts += [f"{unpriced:.0f} calls at an unknown price"] if unpriced else []
     return " and ".join(parts)
 
 
@@ -67,7 +67,7 @@ def progress_lines(progress: Progress) -> list[str]:
     if progress.per_minute:
         left = progress.seconds_left
         rest = f", about {left / 60:.1f} min left" if left is not None else ""
-        lines.append(f"{progress.per_minute:g} jobs a minute{rest}")
+        lines.append(f"{progress.per_minute:g} jobs per minute{rest}")
     return lines
 
 
@@ -80,7 +80,9 @@ async def failure_lines(queue: Queue, batch: str | None) -> list[str]:
         f"failed: {job['thread_id']}: {one_line(job['error'], 200)}".rstrip(": ") for job in failed[:_LISTED]
     ]
     if len(failed) > _LISTED:
-        lines.append(f"{len(failed) - _LISTED} more failed; all of them: forethought jobs --results FILE")
+        lines.append(
+            f"{len(failed) - _LISTED} more failed; to list them all: forethought jobs --results FILE"
+        )
     return lines
 
 

@@ -46,16 +46,16 @@ class ChatOptions(ModelOptions):
     offers = "tools"
     prints_json = False
 
-    thread: str | None = flag(help="Continue this thread, or create it.", metavar="ID")
+    thread: str | None = flag(help="Thread to continue or create.", metavar="ID")
     files: list[str] | None = flag(
-        "--file", "-f", help="Files for the chat: paths, folders, patterns, addresses.", metavar="F..."
+        "--file", "-f", help="Input files: paths, folders, patterns, addresses.", metavar="F..."
     )
 
 
 def chat(options: ChatOptions) -> int:
-    """Talk with the agent in the terminal. The thread keeps the conversation, files and settings."""
+    """Talk with the agent. The thread keeps the conversation, files and settings."""
     if options.thread and is_debugging(options.thread):
-        raise CliError(f"{one_line(options.thread)} is a debugging: its kind of id cannot be run")
+        raise CliError(f"{one_line(options.thread)} is a debugging thread: choose another id for the chat")
     with open_runner(options.as_json) as runner:
         if not runner.interactive:
             raise CliError("chat needs a terminal; in a script, use: forethought run TASK --thread ID --json")
@@ -83,7 +83,7 @@ class Chat:
             for name in ("files", "plan", "why", "undo", "resume", "cost", "set", "help", "exit")
         }
         self._prompt = _prompt_session(settings_from(options), [f"/{name}" for name in self.commands])
-        runner.go_on = "/resume goes on with it; Ctrl-C once more leaves"
+        runner.go_on = "/resume continues it; press Ctrl-C again to leave"
 
     def talk(self) -> int:
         """Read and carry out until the person leaves. Returns the exit code."""
@@ -104,13 +104,13 @@ class Chat:
                 break
             except KeyboardInterrupt:
                 stops += 1
-                self._say("Ctrl-C once more leaves" if stops < 2 else "")
+                self._say("press Ctrl-C again to leave" if stops < 2 else "")
             except Exception as error:
                 if explain(error).internal:
                     raise
                 stops += echo_error(error, self._complain) == INTERRUPTED
         if self.exists:
-            echo(f"go on with: forethought chat --thread {self.thread_id}{resume_flags(self.options)}")
+            echo(f"continue with: forethought chat --thread {self.thread_id}{resume_flags(self.options)}")
         return INTERRUPTED if stops > 1 else code
 
     def _carry_out(self, text: str) -> None:
@@ -122,9 +122,9 @@ class Chat:
             return
         name, argument = found[1], text[found.end() :].strip()
         if name not in self.commands:
-            raise CliError(f"there is no /{name}; /help lists the commands")
+            raise CliError(f"unknown command /{name}; /help lists the commands")
         if argument and name not in _WITH_ARGUMENTS:
-            raise CliError(f"/{name} stands alone: send it without {one_line(argument, 40)!r}")
+            raise CliError(f"/{name} takes no argument: send it without {one_line(argument, 40)!r}")
         self.commands[name](argument)
 
     async def _message(self, text: str, thread: Thread) -> Json:
@@ -153,21 +153,21 @@ class Chat:
             snapshot, self.exists = self.runner.run(thread.snapshot()), thread.exists
             model, address = thread.context.model, without_credentials(thread.settings.base_url)
         self._say(f"thread {self.thread_id}  {model}{f' at {address}' if address else ''}", "bold")
-        self._say("Enter sends, Alt-Enter begins a new line, Ctrl-C stops a turn, /help helps")
+        self._say("Enter sends, Alt-Enter starts a new line, Ctrl-C stops a turn, /help lists the commands")
         values = snapshot.values
         said = [*(values.get("progress") or {}).get("earlier", []), *_last_turn(values)]
         if older := len(said[:-_SHOWN_TURNS]):
             self._say(f"(earlier turns not shown: {older})")
         self._show(said[-_SHOWN_TURNS:])
         if unfinished(snapshot):
-            self._say("the last turn is not finished: /resume goes on with it", "yellow")
+            self._say("the last turn is not finished: /resume continues it", "yellow")
 
     def _last_task(self) -> tuple[Json, Json]:
         """The report on the last turn, and the thread's state. Raises CliError before the first one."""
         with self._opened(calls_models=False) as thread:
             snapshot = self.runner.run(thread.snapshot())
         if not thread.exists:
-            raise CliError("nothing has been asked yet")
+            raise CliError("there is no turn yet: send a task first")
         return report(self.thread_id, snapshot), snapshot.values
 
     def _say(self, text: str, style: str = "dim") -> None:
@@ -182,7 +182,7 @@ class Chat:
             self.runner.console.print(view.answer(turn["answer"], turn.get("sources", ())))
 
     def files(self, paths: str) -> None:
-        """List the files; PATH ... adds files, folders, patterns or addresses, `none` removes all"""
+        """List the files; PATH ... adds files, folders, patterns or addresses; `none` removes all"""
         if paths == "none":
             self.new_files = ["*"]
         elif paths:
@@ -202,19 +202,19 @@ class Chat:
         """Show the last turn's plan"""
         plan = self._last_task()[0]["plan"] or {}
         if not plan.get("subtasks"):
-            raise CliError("the last turn needed no plan")
+            raise CliError("the last turn had no plan")
         self.runner.console.print(view.plan(plan))
 
     def why(self, _: str) -> None:
         """Show the steps behind the last answer"""
         result, values = self._last_task()
         if not result["steps"]:
-            self._say("no step was taken: it rests on the conversation and on the files as they were shown")
+            self._say("no steps: the answer rests on the conversation and the attached files")
         for part in work_parts({**result, "skipped": []}, values):
             self.runner.console.print(part)
 
     def undo(self, _: str) -> None:
-        """Take back the last turn, but not what its tools changed outside"""
+        """Undo the last turn, except for what its tools changed outside"""
         from forethought.state.history import ForkError, GraphCheckpoints, before_turn, make_head
 
         files = self._last_task()[1].get("files") or []
@@ -228,15 +228,15 @@ class Chat:
                 self.runner.run(make_head(checkpoints, point))
         if point is None:
             self.thread_id, self.new_files, self.exists = new_thread_id(), list(files), False
-            self._say(f"the first turn is taken back; a new thread begins: {self.thread_id}")
+            self._say(f"the first turn is undone; new thread: {self.thread_id}")
         else:
-            self._say("the last turn is taken back; the one before it was:")
+            self._say("the last turn is undone; the one before it:")
             self._show(_last_turn(point.values))
 
     def resume(self, _: str) -> None:
         """Continue a turn that stopped, failed or waits for a reply"""
         if self._last_task()[0]["status"] in {"answered", "best_effort", "budget_exhausted"}:
-            raise CliError("there is nothing to go on with: the last turn is finished")
+            raise CliError("nothing to resume: the last turn is finished")
         self._turn(partial(go_on_where_it_was, options=self.options))
 
     def cost(self, _: str) -> None:
@@ -246,7 +246,7 @@ class Chat:
             self._say(f"this session: {view.usage_line(_total(self.spent))}")
 
     def set(self, settings: str) -> None:
-        """List the settings, or change one from the next turn on, such as model=openai:gpt-4.1"""
+        """List the settings, or change one for the next turns, such as model=openai:gpt-4.1"""
         options = self.options.model_copy(update={"sets": [*(self.options.sets or []), *_words(settings)]})
         with _named_as_typed(), self._opened(options=options) as thread:
             for name, value in thread.context.model_dump(mode="json", exclude_defaults=True).items():

@@ -20,13 +20,11 @@ class CollectOptions(TrialOptions):
         help="JSON Lines of {id, task, files, expected|rubric|checker}, or CSV.",
         metavar="TASKS",
     )
-    out: Path = flag(help="Output folder; continues an existing one.", metavar="DIR", default=...)
+    out: Path = flag(help="Output folder, new or to continue.", metavar="DIR", default=...)
     trials: int = flag(help="Runs per task.", metavar="N", default=3, min=1, max=50)
     parallel: int = flag(help="Maximum parallel runs.", metavar="N", default=4, min=1, max=64)
-    budget: float | None = flag(
-        help="Start no further run after spending this many dollars.", metavar="USD", min=0
-    )
-    yes: bool = flag("--yes", "-y", help="Accept the cost estimate without asking.", default=False)
+    budget: float | None = flag(help="Start no runs beyond this cost.", metavar="USD", min=0)
+    yes: bool = flag("--yes", "-y", help="Do not ask for confirmation.", default=False)
 
 
 def collect(options: CollectOptions) -> int:
@@ -45,12 +43,12 @@ def collect(options: CollectOptions) -> int:
         show_collection(result, runner.console)
         runner.print_json(result)
         if result["status"] == "waits":
-            echo("nothing further was run; go on with the same command and --yes")
+            echo("no further runs were started; to continue, repeat the command with --yes")
             return WAITS
         if result["status"] == "finished":
             learn = "distill" if result["mixed"] else "synthesize"
             echo(f"next: forethought {learn} {options.out} --out FILE")
             return runner.exit_code(ending, ANSWERED if result["mixed"] else NOT_PASSED)
         if not (ending.error or ending.stopped):
-            echo("the same command runs what is missing")
+            echo("to run the rest, repeat the command")
         return runner.exit_code(ending, NOT_PASSED if collection.trials else FAILED)

@@ -69,7 +69,7 @@ class Collection:
         self.estimate = estimate(self.trials, len(self.open_runs))
         costs = f"so far {cost_line(self.spent)}; estimate for all {cost_line(self.estimate)}"
         self.runner.console.print(costs)
-        self.declined = not (self.options.yes or self.runner.confirm("go on?"))
+        self.declined = not (self.options.yes or self.runner.confirm("continue?"))
         if not self.declined:
             self._run(self.open_runs, "runs")
 
@@ -133,16 +133,16 @@ def show_collection(result: Mapping[str, Any], console: Console) -> None:
         f"{result['runs']} of {result['wanted']} runs of {result['tasks']} tasks: {outcomes['success']} "
         f"succeeded, {outcomes['failure']} failed, {outcomes['unknown']} could not be judged"
     )
-    for title, items in (("not judged", result["unjudged"]), ("came to no end", result["failed_runs"])):
+    for title, items in (("not judged", result["unjudged"]), ("did not finish", result["failed_runs"])):
         for name, reason in list(items.items())[:_LISTED]:
             console.print(Text(f"{title}: {name}: {one_line(reason, 300)}", style="yellow"))
     if result["budget_spent"]:
-        console.print(Text("the budget is spent: no further run was begun", style="yellow"))
+        console.print(Text("the budget is spent: no further runs were started", style="yellow"))
     if result["mixed"]:
-        console.print(f"mixed outcomes, kept for distilling: {', '.join(result['mixed'])}")
+        console.print(f"tasks with mixed outcomes, for distilling: {', '.join(result['mixed'])}")
         console.print(f"next: forethought distill {result['out']}")
     elif result["status"] == "finished":
         console.print(
             f"no task had mixed outcomes: {len(result['only_success'])} only succeeded, "
-            f"{len(result['only_failure'])} only failed; give harder or easier tasks, or more --trials"
+            f"{len(result['only_failure'])} only failed; use harder or easier tasks, or raise --trials"
         )

@@ -32,9 +32,17 @@ def flag(
     default: Any = None,
     min: float | None = None,
     max: float | None = None,
+    show_default: str | bool = True,
 ) -> Any:
-    """A field that is a flag, --NAME of the field unless `names` say otherwise; `...` has no default."""
-    extra: dict[str, Any] = {"names": list(names), "metavar": metavar, "min": min, "max": max}
+    """A field that is a flag, --NAME of the field unless `names` say otherwise; `...` has no default.
+    `show_default` describes a default that is set elsewhere."""
+    extra: dict[str, Any] = {
+        "names": list(names),
+        "metavar": metavar,
+        "min": min,
+        "max": max,
+        "show_default": show_default,
+    }
     return Field(default=default, description=help, json_schema_extra=extra)
 
 
@@ -48,36 +56,32 @@ class Flags(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    model: str | None = flag(help="Model for every role, as provider:name.", metavar="M")
-    base_url: str | None = flag(help="Address of an OpenAI-compatible endpoint.", metavar="URL")
+    model: str | None = flag(help="Model, as provider:name.", metavar="M")
+    base_url: str | None = flag(help="OpenAI-compatible server.", metavar="URL")
     db: str | None = flag(
-        help="Thread database: a path, sqlite:///path or postgresql://user@host/db.", metavar="URL"
+        help="Thread database: path, sqlite:///PATH or postgresql://USER@HOST/DB.", metavar="URL"
     )
     sets: list[str] | None = flag(
         "--set",
-        help="A run setting, such as max_steps=10 (repeatable; docs/reference/context.md).",
+        help="Run setting, such as max_steps=10 (repeatable; docs/reference/context.md).",
         metavar="KEY=VALUE",
     )
-    tools: str | None = flag(help="Module whose functions become additional tools.", metavar="MODULE")
+    tools: str | None = flag(help="Module of additional tools.", metavar="MODULE")
     checkers: list[str] | None = flag(
         "--checker",
-        help="A function that tasks may name as their judge (repeatable).",
+        help="Function that may judge tasks (repeatable).",
         metavar="MODULE:NAME",
     )
     environment: str | None = flag(
-        help="Where to re-run a trajectory: a factory, or the folder of its evaluation.",
+        help="Environment of re-runs.",
         metavar="MODULE:NAME|FOLDER",
     )
-    allow_writes: bool = flag(help="Re-run even if the run changed something outside.", default=False)
-    record: Path | None = flag(help="Record the model's replies in FILE.", metavar="FILE")
-    replay: Path | None = flag(help="Use the model replies recorded in FILE.", metavar="FILE")
-    as_json: bool = flag(
-        "--json", help="Print the result as JSON on stdout, and the rest on stderr.", default=False
-    )
-    quiet: bool = flag(
-        "--quiet", "-q", help="Print only the answer on stdout, and the rest on stderr.", default=False
-    )
-    debug: bool = flag(help="Show the traceback of an error.", default=False)
+    allow_writes: bool = flag(help="Allow re-runs that repeat outside changes.", default=False)
+    record: Path | None = flag(help="Record model replies.", metavar="FILE")
+    replay: Path | None = flag(help="Replay recorded model replies.", metavar="FILE")
+    as_json: bool = flag("--json", help="Print JSON on stdout, the rest on stderr.", default=False)
+    quiet: bool = flag("--quiet", "-q", help="Print only the answer on stdout.", default=False)
+    debug: bool = flag(help="Show tracebacks.", default=False)
 
 
 class CommandOptions(Flags):

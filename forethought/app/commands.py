@@ -31,8 +31,8 @@ app = typer.Typer(
     name="forethought",
     help="An agent that criticises its plan before it acts, scores each move, re-plans, and learns from "
     "failures.",
-    epilog="Exit codes: 0 answered (or stopped by SIGTERM), 1 failed, 2 usage error (or a refused key or "
-    "model, or an exhausted quota), 3 answer that did not pass, 4 waits for a person, 130 stopped by Ctrl-C.",
+    epilog="Exit codes: 0 answered (or stopped by SIGTERM), 1 failed, 2 wrong use (or a refused key or "
+    "model, or an exhausted quota), 3 answer did not pass, 4 waiting for your reply, 130 stopped by Ctrl-C.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -33,8 +33,7 @@ class ConfigSetOptions(CommandOptions):
     """The flags of `config set`."""
 
     settings: list[str] = argument(
-        "A setting, such as model=openai:gpt-4.1, or a provider's key. Leave out a key's "
-        "value to type or pipe it in; the shell's history then does not contain it.",
+        "Setting, or a provider's key (without a value: typed or piped).",
         "NAME=VALUE...",
     )
 
@@ -42,7 +41,7 @@ class ConfigSetOptions(CommandOptions):
 class ConfigUnsetOptions(CommandOptions):
     """The flags of `config unset`."""
 
-    names: list[str] = argument("A setting's name.", "NAME...")
+    names: list[str] = argument("Setting.", "NAME...")
 
 
 def set_values(options: ConfigSetOptions) -> int:
@@ -58,16 +57,16 @@ def set_values(options: ConfigSetOptions) -> int:
     for name, value in values.items():
         set_key(path, name, value)
     path.chmod(0o600)
-    options.print_result({"path": str(path), "set": sorted(values)}, [f"kept in {path}"])
+    options.print_result({"path": str(path), "set": sorted(values)}, [f"saved in {path}"])
     return ANSWERED
 
 
 def show(options: CommandOptions) -> int:
-    """List the active settings and their sources. Secrets stay hidden."""
+    """List settings and their sources, without secrets."""
     rows = set_variables()
     lines = [f"{_field(name)} = {value}  ({origin})" for name, (value, origin) in rows.items()]
     as_json = {_field(name): {"value": value, "from": origin} for name, (value, origin) in rows.items()}
-    options.print_result(as_json, lines or ["nothing is set; begin with: forethought config set model=..."])
+    options.print_result(as_json, lines or ["nothing is set; start with: forethought config set model=..."])
     return ANSWERED
 
 
@@ -79,7 +78,7 @@ def unset(options: ConfigUnsetOptions) -> int:
         raise CliError(f"{_field(missing[0])} is not set in {path}; see: forethought config show")
     for name in names:
         unset_key(path, name)
-    options.print_result({"path": str(path), "unset": names}, [f"taken out of {path}"])
+    options.print_result({"path": str(path), "unset": names}, [f"removed from {path}"])
     return ANSWERED
 
 
@@ -108,7 +107,7 @@ def _setting(item: str) -> tuple[str, str]:
     if not equals and _is_key(variable):
         value = typer.prompt(variable, hide_input=True) if sys.stdin.isatty() else sys.stdin.readline()
     if not value.strip():
-        raise CliError(f"{one_line(name, 40)}: write NAME=VALUE (`config unset NAME` forgets it)")
+        raise CliError(f"{one_line(name, 40)}: write NAME=VALUE (`config unset NAME` removes it)")
     return variable, value.strip()
 
 
@@ -124,7 +123,7 @@ def _variable(name: str) -> str:
         return found
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else ".env.example lists all settings"
-    raise CliError(f"{one_line(name, 40)!r} is no setting: {hint}")
+    raise CliError(f"{one_line(name, 40)!r} is not a setting: {hint}")
 
 
 def _field(variable: str) -> str:

@@ -34,7 +34,7 @@ _KEPT = {
 def run_demo(options: RunOptions) -> int:
     """Run the packaged example. Raises CliError where other flags come with it."""
     if options.model_dump(exclude_defaults=True).keys() - {"demo", "as_json", "debug", "db"}:
-        raise CliError("--demo brings its own task, files and recording: leave all but --db and --json out")
+        raise CliError("--demo has its own task and files: leave out all flags except --db and --json")
     for name in VARIABLES.keys() - _KEPT:
         os.environ.pop(name, None)
     folder = demo_folder()
@@ -45,11 +45,11 @@ def run_demo(options: RunOptions) -> int:
     if not options.as_json:
         flags = [flag for path in files for flag in ("--file", os.path.relpath(path))]
         model = one_line(header.get("model"), 60)
-        lines = [f"The model's replies are recorded, from a real run of {model}; all else happens now."]
+        lines = [f"The model's replies were recorded in a real run of {model}; everything else runs now."]
         if header.get("planted_first_plan"):
-            lines.append("The first plan was planted: a hasty one, to show what the reflector does with it.")
+            lines.append("The first plan was planted: it is hasty, to show the reflector at work.")
         task = f'"$(cat {shlex.quote(os.path.relpath(question))})"'
-        lines.append("To run it live, with your own key:")
+        lines.append("To run it with a live model and your own key:")
         lines.append(f"  forethought run {task} {shlex.join(flags)} --model openai:gpt-4.1\n")
         for line in lines:
             make_console().print(Text(line, style="dim"), soft_wrap=True)
@@ -66,4 +66,4 @@ def demo_folder() -> Path:
     for folder in (package.parent / "demo", package / "_demo"):
         if (folder / "question.txt").is_file():
             return folder
-    raise CliError("the demo's files are not installed; install forethought again")
+    raise CliError("the demo's files are missing; reinstall forethought")

@@ -32,7 +32,7 @@ class _Console(Console):
 
     def on_broken_pipe(self) -> None:
         """Rich would end the program on the spot."""
-        raise BrokenPipeError("the reader has left")
+        raise BrokenPipeError("stdout was closed")
 
 
 def make_console(stream: TextIO | None = None) -> Console:

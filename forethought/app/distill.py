@@ -31,16 +31,16 @@ class DistillOptions(ModelOptions):
     """The flags of `distill`."""
 
     paths: list[Path] = argument(
-        help="Folders from `collect`, or files of trajectories with outcomes.", metavar="DIR|FILE..."
+        help="Folders from `collect`, or trajectories with outcomes.", metavar="DIR|FILE..."
     )
     out: Path = flag(help="Output file.", metavar="FILE", default=Path("planning_errors.yaml"))
-    review: bool = flag(help="Keep, merge or drop each error in the terminal.", default=False)
+    review: bool = flag(help="Review each error in the terminal.", default=False)
     exclude: list[Path] | None = flag(
-        help="Evaluation tasks; their trajectories are refused (repeatable).", metavar="FILE"
+        help="Refuse trajectories of these evaluation tasks (repeatable).", metavar="FILE"
     )
-    source: str | None = flag(help="The trajectories' origin, for the provenance.", metavar="TEXT")
-    fresh: bool = flag(help="Start over instead of continuing.", default=False)
-    yes: bool = flag("--yes", "-y", help="Accept the cost estimate without asking.", default=False)
+    source: str | None = flag(help="Origin of the trajectories, for the provenance.", metavar="TEXT")
+    fresh: bool = flag(help="Start over.", default=False)
+    yes: bool = flag("--yes", "-y", help="Do not ask for confirmation.", default=False)
 
 
 def distill(options: DistillOptions) -> int:
@@ -79,7 +79,7 @@ def distill(options: DistillOptions) -> int:
             result |= _write(result["distillation"], values, options)
             echo(f"next: read {result['out']}, then set FORETHOUGHT_PLANNING_ERRORS_FILE to it")
         elif result["status"] == "interrupted":
-            echo(f"{len(result['open'])} errors wait for a review; run the same command in a terminal")
+            echo(f"{len(result['open'])} errors await review; repeat the command in a terminal")
         return finish(runner, result, ending, result["counts"], _EXIT_CODES)
 
 
@@ -92,7 +92,7 @@ def _write(id: str, values: Json, options: DistillOptions) -> Json:
     try:
         written = write_distilled(options.out, values, id, options.source)
     except FileError as error:
-        line = f"{error}; what was distilled is kept: mend it and run the same command"
+        line = f"{error}; progress is saved: fix the problem, then repeat the command"
         raise CliError(line) from error
     return {"out": str(written), "provenance": str(provenance_path(written))}
 

@@ -26,8 +26,10 @@ def ask_review(console: Console, question: Json) -> dict[str, Any]:
             return {"decision": decision}
         if decision == "merge" and name.strip() in others:
             return {"decision": "merge", "value": name.strip()}
-        into = ", ".join(others) or "there is no other error"
-        console.print(Text(f"write keep, merge NAME or drop ({into}); words are changed in the file"))
+        into = ", ".join(others) or "there are no others"
+        console.print(
+            Text(f"write keep, merge NAME or drop ({into}); to change the wording, edit the file afterwards")
+        )
 
 
 def _review(question: Json) -> RenderableType:
@@ -47,7 +49,7 @@ def _review(question: Json) -> RenderableType:
     if question["others"]:
         lines.append(Text(f"Other errors: {', '.join(question['others'])}", style="dim"))
     if question.get("problem"):
-        lines.append(Text(f"That could not be done: {one_line(question['problem'], 300)}", style="red"))
+        lines.append(Text(f"That is not possible: {one_line(question['problem'], 300)}", style="red"))
     return Group(*lines)
 
 

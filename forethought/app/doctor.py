@@ -29,15 +29,15 @@ _EXTRAS = (
     ("encryption", "pycryptodome", "encryption"),
     ("batch workers", "procrastinate", "scale"),
     ("MCP servers", "mcp", "mcp"),
-    ("sound, on this machine", "openai-whisper", "audio"),
-    ("python in a kernel's sandbox", "sandlock", "sandbox"),
+    ("local transcription", "openai-whisper", "audio"),
+    ("CPython sandbox", "sandlock", "sandbox"),
     ("OpenTelemetry", "opentelemetry-sdk", "otel"),
     ("evaluations", "inspect-ai", "evals"),
     ("ALFWorld", "alfworld", "alfworld"),
     ("AgentDojo", "agentdojo", "agentdojo"),
     ("training", "trl", "train"),
-    ("training on several GPUs", "deepspeed", "train-gpus"),
-    ("langgraph server", "langgraph-cli", "server"),
+    ("multi-GPU training", "deepspeed", "train-gpus"),
+    ("LangGraph server", "langgraph-cli", "server"),
     ("smolagents", "smolagents", "smolagents"),
 )
 """What for, the package that it needs, and the extra that installs it."""
@@ -74,14 +74,14 @@ def doctor(options: DoctorOptions) -> int:
         line = Text(f"{mark}  ", style=style).append(f"{check.name:<32}", style="default")
         console.print(line.append(one_line(check.detail, 300), style="dim" if check.ok else "default"))
     broken = ", ".join(check.name for check in checks if check.core and not check.ok)
-    console.print(f"no run can start yet: {broken}" if broken else "what every run needs is there")
+    console.print(f"runs cannot start; fix: {broken}" if broken else "everything that a run needs works")
     return ANSWERED if works else FAILED
 
 
 def run_checks(settings: Settings) -> Iterator[Check]:
     """All checks, the core first."""
     good = (3, 11) <= sys.version_info[:2] < (3, 14)
-    needed = "" if good else ": 3.11 to 3.13 is needed"
+    needed = "" if good else "; install 3.11, 3.12 or 3.13"
     yield Check("python", good, platform.python_version() + needed, core=True)
     yield _attempt("database", _database, settings)
     yield from _keys(settings)
@@ -117,7 +117,7 @@ def _database(settings: Settings) -> str:
     if address.path is not None:
         place = next(each for each in (address.path, *address.path.absolute().parents) if each.exists())
         if not os.access(place, os.W_OK) or not (place == address.path or place.is_dir()):
-            raise CliError(f"{place} cannot be written to; choose another place with --db or FORETHOUGHT_DB")
+            raise CliError(f"{place} is not writable; choose another place with --db or FORETHOUGHT_DB")
 
     async def read() -> None:
         with suppress(NoThreads):
@@ -126,7 +126,7 @@ def _database(settings: Settings) -> str:
 
     if address.exists:
         asyncio.run(read())
-    return f"{address.shown} can be used{', encrypted' if settings.key else ''}"
+    return f"{address.shown} works{', encrypted' if settings.key else ''}"
 
 
 def _tools(settings: Settings) -> str:
@@ -134,14 +134,14 @@ def _tools(settings: Settings) -> str:
     from forethought.graph.agent import build_agent
 
     build_agent(settings=settings)
-    return ", ".join(str(each) for each in (settings.tools, settings.mcp_file) if each) or "the built-in ones"
+    return ", ".join(str(each) for each in (settings.tools, settings.mcp_file) if each) or "built-in only"
 
 
 def _planning_errors(settings: Settings) -> str:
     from forethought.knowledge.planning_errors import load_planning_errors
 
     count = len(load_planning_errors(settings.planning_errors_file))
-    return f"{count}, {settings.planning_errors_file or 'the packaged ones'}"
+    return f"{count}, {settings.planning_errors_file or 'packaged'}"
 
 
 def _tracing(settings: Settings) -> str:
@@ -158,7 +158,9 @@ def _default_model(settings: Settings) -> Iterator[Check]:
     try:
         bounded(Context(), settings)
     except ValueError as error:
-        yield Check("FORETHOUGHT_ALLOWED_MODELS", False, f"{error}; set FORETHOUGHT_MODEL to one of them")
+        yield Check(
+            "FORETHOUGHT_ALLOWED_MODELS", False, f"{error}; set FORETHOUGHT_MODEL to an allowed model"
+        )
 
 
 def _keys(settings: Settings) -> Iterator[Check]:
@@ -173,13 +175,13 @@ def _keys(settings: Settings) -> Iterator[Check]:
     except ConfigurationError as error:
         yield Check("model keys", False, str(error), core=True)
         return
-    hint = "none set: forethought config set OPENAI_API_KEY (or another), or base_url=..."
+    hint = "none set; set one with: forethought config set OPENAI_API_KEY (or base_url=...)"
     needless = f"none is needed for {(settings.base_url and 'the base URL') or settings.model}"
     can_ask = bool(keys or settings.base_url or settings.model)
     yield Check("model keys", can_ask, ", ".join(keys) or (needless if can_ask else hint), core=True)
     if settings.base_url:
         yield Check("FORETHOUGHT_API_KEY", True, "set" if settings.api_key else "not set (none will be sent)")
-    tavily = "not set: web search goes without a key" if settings.tavily_api_key is None else "set"
+    tavily = "not set: ddgs searches, which needs no key" if settings.tavily_api_key is None else "set"
     yield Check("TAVILY_API_KEY", True, tavily)
 
 
@@ -190,7 +192,7 @@ def _secrets() -> Iterator[Check]:
     yield Check("secrets", not weak, advice if weak else "all are redacted")
     listed = os.environ.get(LISTED, "").replace(" ", "").split(",")
     if missing := sum(name not in os.environ for name in listed if name):
-        yield Check(LISTED, False, f"unset variables among those listed: {missing}; list names, not values")
+        yield Check(LISTED, False, f"{missing} of the listed variables are not set; list names, not values")
 
 
 def _unknown_variables() -> Iterator[Check]:
@@ -199,4 +201,4 @@ def _unknown_variables() -> Iterator[Check]:
         if name.startswith("FORETHOUGHT_") and name not in known:
             close = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
             hint = f"did you mean {close[0]}?" if close else ".env.example lists all settings"
-            yield Check(name, False, f"is no setting and has no effect; {hint}")
+            yield Check(name, False, f"is not a setting and has no effect; {hint}")

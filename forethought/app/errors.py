@@ -53,9 +53,11 @@ def input_errors() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
+        from forethought.settings import reason_of
+
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise CliError(one_line(f"{place}: {first['msg']}".removeprefix(": "))) from error
+        raise CliError(one_line(f"{place}: {reason_of(first)}".removeprefix(": "))) from error
     except ValueError as error:
         raise CliError(one_line(error, 1000)) from error
 
@@ -93,13 +95,13 @@ def explain(error: BaseException) -> Failure:
 
 def _database_line(error: sqlite3.Error) -> str:
     advice = {
-        "disk is full": "free some space; what was done is kept",
-        "locked": "another program is holding it; try again",
+        "disk is full": "free some space; progress is saved",
+        "locked": "another program is using it; try again",
         "malformed": "the file is damaged; name another one with --db or FORETHOUGHT_DB",
         "": "choose another place with --db or FORETHOUGHT_DB",
     }
     hint = next(hint for part, hint in advice.items() if part in str(error))
-    return f"the database of threads {one_line(database_of(error), 300)}".rstrip() + f": {error}: {hint}"
+    return f"the thread database {one_line(database_of(error), 300)}".rstrip() + f": {error}: {hint}"
 
 
 def echo(line: str) -> None:

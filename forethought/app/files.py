@@ -55,7 +55,7 @@ def _paths(name: str) -> list[Path]:
         inside = (each.relative_to(path) for each in path.rglob("*") if each.is_file())
         found = sorted(path / each for each in inside if not any(part[0] == "." for part in each.parts))
         if not 0 < len(found) <= _MOST:
-            count = f"{len(found):,} files, more than {_MOST}: name some" if found else "no files"
+            count = f"{len(found):,} files, more than {_MOST}: name fewer" if found else "no files"
             raise CliError(f"--file {one_line(name)}: the folder has {count}")
         return found
     matches = [] if os.path.lexists(name) else sorted(glob.glob(name, recursive=True))

@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from forethought.app.command_flags import CommandOptions, argument, flag, typer_command
-from forethought.app.errors import ANSWERED, CliError, input_errors
+from forethought.app.errors import ANSWERED, CliError
 from forethought.app.options import settings_from
 from forethought.app.text import one_line
+from forethought.settings import reason_of
 from forethought.state.context import Namespace
 from forethought.storage import address_of
 
@@ -33,9 +34,7 @@ class LessonsOptions(CommandOptions):
 
     offers = "db"
 
-    namespace: str = flag(
-        help="Collection, named by the runs' `lesson_namespace`.", metavar="NAME", default="default"
-    )
+    namespace: str = flag(help="Lesson collection (`lesson_namespace`).", metavar="NAME", default="default")
 
     def use(self, work: Callable[[LessonBook], Awaitable[T]]) -> T:
         """What `work` makes of the lessons. Raises CliError where there are none yet, or for a wrong name."""
@@ -43,8 +42,11 @@ class LessonsOptions(CommandOptions):
         from forethought.storage import open_lessons
         from forethought.users import LOCAL_USER
 
-        with input_errors():
+        try:
             namespace = namespace_of(LOCAL_USER, TypeAdapter(Namespace).validate_python(self.namespace))
+        except ValidationError as error:
+            reason = reason_of(error.errors()[0])
+            raise CliError(f"--namespace {one_line(self.namespace, 40)!r}: {reason}") from error
 
         async def opened() -> T:
             async with open_lessons(address_of(settings_from(self)), create=False) as store:
@@ -66,7 +68,7 @@ class LessonsOptions(CommandOptions):
 class LessonOptions(LessonsOptions):
     """The flags of a command on one lesson."""
 
-    key: str = argument(help="The lesson's id, from `lessons list`.", metavar="ID")
+    key: str = argument(help="Lesson id, from `lessons list`.", metavar="ID")
 
     def change(self, done: str, **changes: str) -> int:
         """Change the lesson, and say so."""
@@ -101,12 +103,12 @@ def list_lessons(options: LessonsOptions) -> int:
 
 
 def show(options: LessonOptions) -> int:
-    """Show a lesson, its origin and its effect."""
+    """Show a lesson."""
     lesson = options.use(lambda book: _lesson(book, options.key))
     row, steps = _as_json(lesson), ", ".join(map(str, lesson.steps))
     standing = "confirmed by a person" if lesson.confirmed else "in use"
     if lesson.quarantined:
-        standing = f"in quarantine; made under the influence of {', '.join(lesson.outside)}"
+        standing = f"in quarantine; influenced by {', '.join(lesson.outside)}"
     lines = [
         f"lesson {lesson.id}: {standing}",
         lesson.text(),
@@ -120,16 +122,16 @@ def show(options: LessonOptions) -> int:
 
 
 def edit(options: EditOptions) -> int:
-    """Reword a lesson. A quarantined lesson stays in quarantine until you confirm it."""
+    """Reword a lesson. It stays in quarantine until you confirm it."""
     parts = {"failed": options.failed, "why": options.why, "worked": options.worked}
     changes = {name: text.strip() for name, text in parts.items() if text is not None}
     if not changes or not (changes.get("failed", "-") and changes.get("worked", "-")):
-        raise CliError("give --failed, --why or --worked with the new text; `lessons drop` forgets a lesson")
-    return options.change("worded anew", **changes)
+        raise CliError("give the new text with --failed, --why or --worked (`lessons drop` deletes a lesson)")
+    return options.change("reworded", **changes)
 
 
 def confirm(options: LessonOptions) -> int:
-    """Release a lesson from quarantine, so that later tasks see it."""
+    """Release a lesson from quarantine."""
     return options.change("confirmed", confirmed="person")
 
 
@@ -156,14 +158,14 @@ def proposals(options: LessonsOptions) -> int:
         rows.append({"error_type": name, "tasks": len(lessons), "named": [*map(_as_json, lessons)]})
         lines.append(f"{name}: named by {len(lessons)} lesson{'s' * (len(lessons) > 1)}")
         lines += [f"  {item.id} ({item.origin}): {one_line(item.failed, 200)}" for item in lessons]
-    options.print_result(rows, lines or ["no lesson names a planning error that is not known"])
+    options.print_result(rows, lines or ["no lesson names an unknown planning error"])
     return ANSWERED
 
 
 async def _lesson(book: LessonBook, key: str) -> Lesson:
     lesson = await book.get(key)
     if lesson is None:
-        raise CliError(f"no lesson {one_line(key, 40)}; `forethought lessons list` lists those there are")
+        raise CliError(f"no lesson {one_line(key, 40)}; see: forethought lessons list")
     return lesson
 
 

@@ -28,7 +28,7 @@ class McpOptions(ModelOptions):
 
     offers = "tools"
 
-    http: str | None = flag(help="Listen on this port instead of stdin.", metavar="[HOST:]PORT")
+    http: str | None = flag(help="Listen on a port instead of stdin.", metavar="[HOST:]PORT")
 
 
 def mcp(options: McpOptions) -> int:
@@ -40,7 +40,7 @@ def mcp(options: McpOptions) -> int:
     context_of(Context, options, settings_from(options))  # what is wrong with the flags is told now
     if options.http is None:
         if sys.stdin.isatty():
-            echo("waiting for an MCP client on stdin; --http PORT listens for clients instead")
+            echo("waiting for an MCP client on stdin; to listen on a port, use --http PORT")
         build_server(options, stdio=True).run()
         return ANSWERED
     with listening_socket(options.http) as listening:
@@ -56,8 +56,8 @@ def listening_socket(place: str) -> socket.socket:
         raise CliError(f"--http {one_line(place, 60)}: write [HOST:]PORT, as in --http 8765")
     if host not in ("", "localhost", "127.0.0.1"):
         raise CliError(
-            f"--http {one_line(place, 60)}: clients need no token, so it listens on localhost only; put a "
-            "proxy that asks for one before it"
+            f"--http {one_line(place, 60)}: clients need no token, so the server listens on localhost "
+            "only: for other hosts, put a proxy that asks for a token in front of it"
         )
     try:
         return socket.create_server(("127.0.0.1", int(port)))

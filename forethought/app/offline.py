@@ -62,8 +62,8 @@ class OfflineRun:
         graph_input = runner.run(_input_or_nothing(session, self.graph_input, fresh))
         if graph_input is self.graph_input and self.estimate:
             runner.console.print(Text(self.estimate))
-            if not runner.confirm("go on?"):
-                raise CliError("nothing was run; go on with the same command and --yes", WAITS)
+            if not runner.confirm("continue?"):
+                raise CliError("nothing was run; to continue, repeat the command with --yes", WAITS)
         display = _Display(runner.console, self.words, self.estimate)
         ending = runner.drive(session, graph_input, display, self.ask)
         return self._report(session, ending), ending

@@ -71,7 +71,10 @@ def _check_default_is_served(model: str, settings: Settings) -> None:
     if served and split(model, settings.base_url)[1] not in served:
         listed = ", ".join(served[:_LISTED]) + (", ..." if len(served) > _LISTED else "")
         place = without_credentials(settings.base_url)
-        raise CliError(f"name a model with --model; the server at {place} has: {one_line(listed, 900)}")
+        raise CliError(
+            f"the server at {place} does not serve {model}; name one of its models with --model: "
+            f"{one_line(listed, 900)}"
+        )
 
 
 def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:
@@ -102,7 +105,7 @@ def _wrong_setting(error: ValidationError, flags: Flags) -> str:
     first = error.errors()[0]
     key = str(first["loc"][0])
     flag = "--model" if key == "model" and flags.model else f"--set {key}"
-    return f"{flag}: {one_line(first.get('input'))!r}: {reason_of(first)}"
+    return f"{flag} is {one_line(first.get('input'))!r}: {reason_of(first)}"
 
 
 def resume_command(thread_id: str, flags: Flags) -> str:

@@ -46,7 +46,7 @@ def show_question(question: Mapping[str, Any]) -> RenderableType:
 
 def tell_how_to_reply(resume: str, questions: Sequence[Mapping[str, Any]]) -> None:
     """Tell the commands that answer what is waiting; `resume` is how they begin."""
-    echo("it waits for a reply:")
+    echo("the run waits for your reply:")
     for question in questions:
         name = f"{_name(question)}=" if len(questions) > 1 else ""
         if question.get("kind") == "question":
@@ -54,7 +54,7 @@ def tell_how_to_reply(resume: str, questions: Sequence[Mapping[str, Any]]) -> No
         else:
             echo(f'  {resume} --reply {name}approve   (or --reply "{name}reject: REASON")')
             if question.get("kind") == "tool":
-                echo(f'  {resume} --reply "{name}approve all"   (also later calls like it in this task)')
+                echo(f'  {resume} --reply "{name}approve all"   (and similar calls later in this task)')
                 echo(f"  {resume} --reply '{name}edit: {{ARGUMENTS AS JSON}}'")
 
 
@@ -63,8 +63,8 @@ def answer_questions(replies: Sequence[str], snapshot: StateSnapshot, what: str,
     from langgraph.types import Command
 
     if not snapshot.interrupts:
-        later = f" yet; go on with it first: {resume}" if unfinished(snapshot) else ""
-        raise CliError(f"{what} waits for no reply{later}")
+        later = f" yet; continue it first with: {resume}" if unfinished(snapshot) else ""
+        raise CliError(f"{what} has no open question{later}")
     return Command(resume=replies_from(replies, [waiting(item) for item in snapshot.interrupts]))
 
 
@@ -82,7 +82,9 @@ def replies_from(texts: Sequence[str], questions: Sequence[Mapping[str, Any]]) -
             matching, value = list(questions), text
         if len(matching) > 1:
             names = ", ".join(map(_name, questions))
-            raise CliError(f"--reply: {len(matching)} questions wait; write ID=VALUE with one of {names}")
+            raise CliError(
+                f"--reply: {len(matching)} questions are open; write ID=VALUE, with one of these ids: {names}"
+            )
         replies[str(matching[0]["id"])] = reply_from(value, matching[0])
     return with_like(replies, questions)
 
@@ -91,7 +93,7 @@ def reply_from(text: str, question: Mapping[str, Any]) -> Json:
     """A reply: JSON, an answer, or `approve`, `edit: JSON`, `reject: REASON`."""
     text = text.strip()
     if not text:
-        raise CliError("the reply is empty")
+        raise CliError("--reply is empty: give it a value")
     reply: Json = {"decision": "answer", "value": None, "reason": ""}
     if isinstance(parsed := _json(text), dict) and "decision" in parsed:
         return reply | parsed
@@ -132,7 +134,7 @@ def _problem(reply: Json, question: Mapping[str, Any]) -> str:
     if question.get("kind", "question") == "question":
         number = str(reply["value"])
         slip = choices and number.isdecimal() and not any(map(str.isdecimal, "".join(map(str, choices))))
-        return f"there is no choice {number}: write 1 to {len(choices)}, or words of your own" if slip else ""
+        return f"there is no choice {number}: write 1 to {len(choices)}, or your own answer" if slip else ""
     if reply["decision"] == "edit" and not reply["value"]:
         what = (
             "the arguments as a JSON object" if question["kind"] == "tool" else "the subtasks as a JSON list"

@@ -30,13 +30,13 @@ class RunOptions(ModelOptions):
 
     offers = "tools record replay quiet"
 
-    task: str | None = argument(help="The task; - reads it from stdin.", metavar="TASK", default=None)
+    task: str | None = argument(help="The task; - reads stdin.", metavar="TASK", default=None)
     files: list[str] | None = flag(
-        "--file", "-f", help="Files for the task: paths, folders, patterns, addresses.", metavar="F..."
+        "--file", "-f", help="Input files: paths, folders, patterns, addresses.", metavar="F..."
     )
-    guidance: list[str] | None = flag(help="A correction for the whole task (repeatable).", metavar="TEXT")
-    thread: str | None = flag(help="Continue this thread, or create it.", metavar="ID")
-    demo: bool = flag(help="Run the packaged example with recorded model replies.", default=False)
+    guidance: list[str] | None = flag(help="Guidance for the task (repeatable).", metavar="TEXT")
+    thread: str | None = flag(help="Thread to continue or create.", metavar="ID")
+    demo: bool = flag(help="Run the demo with recorded replies.", default=False)
 
 
 class ResumeOptions(ModelOptions):
@@ -44,10 +44,9 @@ class ResumeOptions(ModelOptions):
 
     offers = "tools environment allow_writes record replay quiet"
 
-    thread: str = argument("The thread's id, from `forethought threads`.", "THREAD")
+    thread: str = argument("Thread id, from `forethought threads`.", "THREAD")
     reply: list[str] | None = flag(
-        help="Reply to an open question: text, `approve`, `reject: reason`, or JSON {decision, "
-        "value, reason}. Start with ID= if several are open.",
+        help="Answer, `approve`, `reject: REASON` or `edit: JSON`. ID chooses among several questions.",
         metavar="[ID=]VALUE",
     )
 
@@ -57,9 +56,9 @@ class ForkOptions(ModelOptions):
 
     offers = "tools quiet"
 
-    thread: str = argument("The thread's id, from `forethought threads`.", "THREAD")
-    before: int = flag(help="Number of the step to repeat.", metavar="N", default=..., min=1)
-    guidance: str = flag(help="A correction from that step on.", metavar="TEXT", default="")
+    thread: str = argument("Thread id, from `forethought threads`.", "THREAD")
+    before: int = flag(help="First step to repeat.", metavar="N", default=..., min=1)
+    guidance: str = flag(help="Guidance from that step on.", metavar="TEXT", default="")
 
 
 def run(options: RunOptions) -> int:
@@ -75,7 +74,7 @@ def run(options: RunOptions) -> int:
         if thread.exists and unfinished(await thread.snapshot()):
             raise CliError(
                 f"thread {thread.id} has an unfinished task; finish it with: "
-                f"{resume_command(thread.id, options)} (or leave --thread out for a new thread)"
+                f"{resume_command(thread.id, options)} (or leave out --thread to start a new one)"
             )
         return {"task": text, "files": references, "guidance": options.guidance or []}
 
@@ -87,8 +86,7 @@ def run(options: RunOptions) -> int:
 def resume(options: ResumeOptions) -> int:
     """Continue a thread that stopped, failed or waits for you.
 
-    The thread keeps its settings, except those that run code or decide where a key is sent: repeat --tools
-    and --base-url unless the environment sets them, and for debugging --environment and --allow-writes.
+    If it used --tools, --base-url, --environment or --allow-writes, repeat them.
     """
     thread_id, replies = options.thread, options.reply or []
     if is_debugging(thread_id):
@@ -106,7 +104,7 @@ def resume(options: ResumeOptions) -> int:
 
 
 def fork(options: ForkOptions) -> int:
-    """Go back to just before a step and continue from there. Parallel steps are repeated too."""
+    """Continue from just before a step, repeating parallel steps."""
 
     async def begin(thread: Thread) -> None:
         await fork_before(thread, options.before, options.guidance)
@@ -124,9 +122,11 @@ def drive(
 ) -> int:
     """Run what `begin` returns until it ends or waits. Returns the exit code."""
     if is_debugging(thread_id):
-        raise CliError(f"{one_line(thread_id)} is a debugging: its kind of id cannot be run or forked")
+        raise CliError(
+            f"{one_line(thread_id)} is a debugging thread, which cannot be run or forked: name another thread"
+        )
     if options.quiet and options.as_json:
-        raise CliError("--quiet and --json each print something else: give one of them")
+        raise CliError("use either --quiet or --json")
     with open_runner(options.as_json, options.quiet) as runner:
         runner.go_on = f"continue with: {resume_command(thread_id, options)}"
         opening = open_thread(thread_id, options, must_exist=must_exist, about=about)
@@ -163,7 +163,7 @@ def drive_turn(
     if result.get("interrupts"):
         questions.tell_how_to_reply(resume_command(thread.id, options), result["interrupts"])
     elif result["status"] in {"failed", "stopped"} and not ending.error and not ending.stopped:
-        echo(f"what was done is kept; {runner.go_on}")
+        echo(f"progress is saved; {runner.go_on}")
     return runner.exit_code(ending, exit_code(result["status"])), result
 
 
@@ -215,7 +215,7 @@ async def go_on_where_it_was(thread: Thread, options: ModelOptions) -> None:
     if status != "failed":
         raise CliError(
             f"thread {thread.id} is finished ({status}); see it with: forethought show {thread.id}, "
-            f"or give it a next task: forethought run TASK --thread {thread.id}{resume_flags(options)}"
+            f"or run another task on it: forethought run TASK --thread {thread.id}{resume_flags(options)}"
         )
     try:
         await restart_failed_task(thread.graph, thread.config, snapshot.values)

@@ -126,7 +126,7 @@ class Runner:
     def __init__(self, loop: asyncio.Runner, shutdown: Shutdown, as_json: bool, quiet: bool = False) -> None:
         self.as_json, self.quiet = as_json, quiet
         self.console = make_console(sys.stderr if as_json or quiet else sys.stdout)
-        self.go_on = "the same command goes on with it"
+        self.go_on = "to continue, repeat the command"
         """How to go on after a stop, as the end of a sentence."""
         self.shutdown = shutdown
         self._loop, self._stack = loop, AsyncExitStack()
@@ -169,7 +169,7 @@ class Runner:
             raise CliError(f"interrupted; {self.go_on}", INTERRUPTED) from None
         except Exception as error:
             if explain(error).internal:
-                echo(f"what was done is kept; {self.go_on}")
+                echo(f"progress is saved; {self.go_on}")
                 raise
             return Ending(error)
         return Ending()
@@ -240,9 +240,9 @@ class Runner:
             return code
         echo_error(ending.error)
         if ending.snapshot is not None and ending.snapshot.created_at is None:
-            echo("nothing of it is kept; when that is put right, run it again")
+            echo("nothing was saved; fix the problem, then repeat the command")
         else:
-            echo(f"what was done is kept; {self.go_on}")
+            echo(f"progress is saved; {self.go_on}")
         return explain(ending.error).code
 
 

@@ -70,7 +70,7 @@ def write_planning_errors(path: Path, values: Mapping[str, Any], id: str) -> tup
     for error, made in _reflected(values):
         failures = list(_failures(values, error["name"], made))
         if len(failures) < BRIEF_FAILURES:
-            left_out.append(f"{error['name']}: no critiques of two tasks that can be shown")
+            left_out.append(f"{error['name']}: fewer than two tasks have critiques that can be shown")
             continue
         fields = {"name": error["name"], "description": error["definition"]}
         errors.append((fields, failures, Pattern(text=made["reflection"])))

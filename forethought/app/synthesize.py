@@ -46,17 +46,16 @@ class SynthesizeOptions(TrialOptions, ModelOptions):
     """The flags of `synthesize`."""
 
     paths: list[Path] = argument(
-        help="A tasks file as for `collect`, folders from `collect`, or files of trajectories with outcomes.",
+        help="Tasks as for `collect`, folders from it, or trajectories with outcomes.",
         metavar="TASKS|TRAJECTORIES...",
     )
-    out: Path | None = flag(help="Output file, except for lessons.", metavar="FILE")
+    out: Path | None = flag(help="Output file; lessons need none.", metavar="FILE")
     into: Literal["records", "guidance", "lessons", "planning-errors"] = flag(
-        help="Records for `train export`, a text of guidance, lessons for later runs, or planning "
-        "errors as `distill` writes them.",
+        help="What to write; `records` are for `train export`.",
         default="records",
     )
-    trials: int | None = flag(help="Maximum trials per task (3).", metavar="K", min=1, max=20)
-    fresh: bool = flag(help="Start over instead of continuing.", default=False)
+    trials: int | None = flag(help="Maximum trials per task.", metavar="K", min=1, max=20, show_default="3")
+    fresh: bool = flag(help="Start over.", default=False)
 
 
 def synthesize(options: SynthesizeOptions) -> int:
@@ -69,7 +68,7 @@ def synthesize(options: SynthesizeOptions) -> int:
     if options.out and (
         options.out.is_dir() or options.out.resolve() in {path.resolve() for path in options.paths}
     ):
-        raise CliError(f"--out {options.out}: name a file that is not read from")
+        raise CliError(f"--out {options.out} is a folder or an input: name another file")
     settings = settings_from(options)
     agent, context = _contexts(options, settings)
     tasks = _tasks(options)
@@ -119,7 +118,7 @@ def _tasks(options: SynthesizeOptions) -> Sequence[CollectTask]:
     if not of_tasks:
         return []
     if len(options.paths) > 1:
-        raise CliError(f"{of_tasks[0]} is a tasks file: give it alone, or trajectories only")
+        raise CliError(f"{of_tasks[0]} is a tasks file: give only this file, or only trajectories")
     return options.read_tasks(of_tasks[0])
 
 
@@ -185,7 +184,7 @@ class _Use:
 
         into, out, values = self.options.into, self.options.out, self.values
         if into != "records" and not values.get("error_reflections"):
-            raise CliError("no error type recurred in two tasks, so nothing can be said for other tasks")
+            raise CliError("no error type recurred in two tasks, so nothing can be generalized: add tasks")
         if into == "lessons" or out is None:
             return "", await self._keep_lessons()
         if into == "records":
@@ -197,11 +196,11 @@ class _Use:
                 return str(out), f'next: forethought run TASK --guidance "$(cat {out})"'
             written, left_out = write_planning_errors(out, values, self.id)
         except (OSError, FileError) as error:
-            raise CliError(f"{out} cannot be written ({error}); run the same command again") from error
+            raise CliError(f"{out} cannot be written ({error}); repeat the command") from error
         for line in left_out:
             echo(f"left out: {line}")
         if written is None:
-            raise CliError("no planning error could be made of the error types")
+            raise CliError("no planning error could be derived from the error types: add tasks")
         return str(written), f"next: read {written}, then set FORETHOUGHT_PLANNING_ERRORS_FILE to it"
 
     async def _keep_lessons(self) -> str:
@@ -216,7 +215,7 @@ class _Use:
             book = LessonBook(store, namespace_of(LOCAL_USER, self.namespace))
             kept = await keep_lessons(self.values, self.id, book, training_scrubber(self.settings), now_utc())
         for lesson in kept:
-            echo(f"{lesson.error_type} waits for `forethought lessons confirm {lesson.id}`")
+            echo(f"{lesson.error_type} is in quarantine; release it: forethought lessons confirm {lesson.id}")
         return "next: confirm the lessons, then forethought run TASK --set lessons=true"
 
 
@@ -230,4 +229,4 @@ def _write_records(out: Path, settings: Settings, values: Json) -> None:
         write_records(out, reflection_records(values, FileStore.of(settings)))
     except OSError as error:
         reason = f"{out} cannot be written ({error.strerror or error})"
-        raise CliError(f"{reason}; the reflections are kept: run the same command again") from error
+        raise CliError(f"{reason}; the reflections are saved: repeat the command") from error

@@ -27,12 +27,10 @@ class ExportOptions(CommandOptions):
     """The flags of `train export`."""
 
     records: list[Path] = argument(
-        help="Files from `synthesize`, or learned/samule.json of an evaluation.", metavar="RECORDS"
+        help="Files from `synthesize`, or an evaluation's learned/samule.json.", metavar="RECORDS"
     )
     out: Path = flag(help="Output folder.", metavar="DIR", default=...)
-    format: Literal["local", "openai"] = flag(
-        help="For `train run` (local), or for OpenAI's fine-tuning.", default="local"
-    )
+    format: Literal["local", "openai"] = flag(help="Dataset format.", default="local")
     held_out: float = flag(help="Share of tasks to hold out.", metavar="S", default=0.1, min=0, max=0.9)
     seed: int = flag(help="Random seed.", metavar="N", default=0)
 
@@ -41,10 +39,10 @@ class TrainRunOptions(CommandOptions):
     """The flags of `train run`; what is not given is as the paper has it."""
 
     data: Path = argument(help="Folder from `train export`.", metavar="DATA")
-    out: Path = flag(help="Output folder; continues an existing one.", metavar="DIR", default=...)
-    base: str | None = flag(help="Base model: a folder, or a name on the Hub.", metavar="MODEL_OR_PATH")
+    out: Path = flag(help="Output folder, new or to continue.", metavar="DIR", default=...)
+    base: str | None = flag(help="Base model: folder or Hub name.", metavar="MODEL_OR_PATH")
     epochs: int | None = flag(help="Passes over the rows.", metavar="N", min=1)
-    learning_rate: float | None = flag(help="Initial learning rate; falls linearly to 0.", metavar="R")
+    learning_rate: float | None = flag(help="Initial learning rate.", metavar="R")
     max_length: int | None = flag(help="Maximum tokens per row.", metavar="N", min=64)
     seed: int = flag(help="Random seed.", metavar="N", default=0)
 
@@ -52,7 +50,7 @@ class TrainRunOptions(CommandOptions):
 class GateOptions(CommandOptions):
     """The flags of `train gate`."""
 
-    folder: Path = argument(help="Folder of the trained model.", metavar="MODEL")
+    folder: Path = argument(help="Trained model's folder.", metavar="MODEL")
     evaluation: Path = flag(
         help="Folder from `eval run --method error-reduction`.", metavar="DIR", default=...
     )
@@ -66,7 +64,7 @@ class ReductionOptions(CommandOptions):
 
 
 def export(options: ExportOptions) -> int:
-    """Turn records into a chat dataset. Removes secrets and duplicates; splits by task."""
+    """Turn records into a chat dataset, without secrets or duplicates."""
     from forethought.training.dataset import HELD_OUT, TRAIN, export
     from forethought.training.scrub import training_scrubber
 
@@ -102,7 +100,7 @@ def run(options: TrainRunOptions) -> int:
         return ANSWERED
     lines = [
         f"{summary.rows} rows, {summary.steps} steps",
-        f"loss of the reflections: {summary.first_loss:.3f} at first, {summary.last_loss:.3f} at last",
+        f"loss on the reflections: {summary.first_loss:.3f} at the start, {summary.last_loss:.3f} at the end",
         f"next: FORETHOUGHT_MODELS_DIR={summary.out.parent} FORETHOUGHT_ALLOW_UNGATED_MODELS=true "
         "forethought eval run BENCHMARK --method error-reduction "
         f"--set retrospective_model=local:{summary.out.name} --out DIR",
@@ -113,7 +111,7 @@ def run(options: TrainRunOptions) -> int:
 
 
 def gate(options: GateOptions) -> int:
-    """Adopt a model if its reflections beat prompted ones. Otherwise the exit code is 3."""
+    """Adopt a model if its reflections beat prompted ones."""
     from forethought.training.gate import check_held_out, check_weights, compare, write_result
     from forethought.training.train import RECORD, trained_on
 
@@ -129,16 +127,16 @@ def gate(options: GateOptions) -> int:
     if record.is_file():
         check_held_out([*prompted, *trained], *trained_on(options.folder))
     else:
-        echo(f"{record} is missing: whether the tasks were held out cannot be checked")
+        echo(f"{record} is missing, so nothing shows that the tasks were held out")
     result = compare(prompted, trained, options.seed)
     path = write_result(options.folder, result)
     value, low, high = result.difference
     lines = [
-        f"prompted: {result.prompted.rate:.2f} of {result.prompted.identified} errors gone",
-        f"trained: {result.trained.rate:.2f} of {result.trained.identified} errors gone",
+        f"prompted: {result.prompted.rate:.2f} of {result.prompted.identified} errors prevented",
+        f"trained: {result.trained.rate:.2f} of {result.trained.identified} errors prevented",
         f"difference: {value:+.2f} (95 %: {low:+.2f} to {high:+.2f}), {result.tasks} tasks",
         f"{'adopted' if result.adopted else 'not adopted'}: {result.reason}",
-        f"the verdict is in {path}",
+        f"verdict written to {path}",
     ]
     if result.adopted:
         use = f"--set round_reflection=true --set retrospective_model=local:{options.folder.name}"
@@ -160,7 +158,7 @@ def reduction(options: ReductionOptions) -> int:
         for name, pairs in _retries(options.evaluation).items()
     }
     lines = [
-        f"{name}: {row['rate']:.2f} of {row['identified']} errors gone, {row['new']} new; "
+        f"{name}: {row['rate']:.2f} of {row['identified']} errors prevented, {row['new']} new; "
         f"{row['solved']} of {row['retries']} retries solved the task"
         for name, row in rows.items()
     ]

@@ -26,13 +26,13 @@ trajectories_app = typer.Typer(
 class CheckOptions(CommandOptions):
     """The flags of `trajectories check`."""
 
-    paths: list[Path] = argument(help="Files and folders of recorded runs.", metavar="PATH...")
+    paths: list[Path] = argument(help="Recorded runs: files or folders.", metavar="PATH...")
 
 
 class ConvertOptions(CheckOptions):
     """The flags of `trajectories convert`."""
 
-    out: Path = flag(help="Output file (JSON Lines).", metavar="FILE", default=...)
+    out: Path = flag(help="JSON Lines file.", metavar="FILE", default=...)
 
 
 class SchemaOptions(CommandOptions):
@@ -40,7 +40,7 @@ class SchemaOptions(CommandOptions):
 
 
 def check(options: CheckOptions) -> int:
-    """Read recorded runs and report what was understood."""
+    """Check recorded runs."""
     read = list(_read(options.paths))
     reports = [report for _, report in read]
     options.print_result(reports, _all_lines(read))
@@ -67,7 +67,7 @@ def convert(options: ConvertOptions) -> int:
 
 
 def schema(options: SchemaOptions) -> int:
-    """Print the JSON Schema of a run, for your own conversions."""
+    """Print the JSON Schema of a run."""
     from forethought.trajectories.types import Loaded
 
     print(json.dumps(Loaded.model_json_schema(), indent=2))
@@ -126,7 +126,7 @@ def _all_lines(read: Sequence[tuple[Sequence[Loaded], Json]]) -> list[str]:
 
     lines = [line for _, report in read for line in _lines(report)]
     if sum(bool(runs) for runs, _ in read) > 1:
-        lines += _lines(_report("in all", list(distinct(run for runs, _ in read for run in runs))))[:2]
+        lines += _lines(_report("in total", list(distinct(run for runs, _ in read for run in runs))))[:2]
     return lines
 
 
@@ -134,9 +134,7 @@ def _lines(report: Json) -> list[str]:
     if "problem" in report:
         what = report["problem"].removeprefix(f"{report['file']}: ")
         problem = (
-            f"passed over: {what.partition('; convert it')[0]}"
-            if report["passed_over"]
-            else f"not read: {what}"
+            f"skipped: {what.partition('; convert it')[0]}" if report["passed_over"] else f"not read: {what}"
         )
         return [one_line(f"{report['file']}: {problem}", 2000)]
     outcomes = ", ".join(f"{count} {name}" for name, count in report["outcomes"].items())
@@ -157,6 +155,8 @@ def _count(report: Json, name: str) -> str:
 def _ending(reports: Sequence[Json]) -> int:
     """The exit code: wrong use where a file could not be read, or nothing was."""
     if not any(report["runs"] for report in reports):
-        echo("no runs were read; `forethought trajectories schema` prints the form to convert them to")
+        echo(
+            "no runs were read; convert them to the format that this prints: forethought trajectories schema"
+        )
         return WRONG_USE
     return WRONG_USE if any(not report.get("passed_over", True) for report in reports) else ANSWERED

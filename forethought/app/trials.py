@@ -23,10 +23,8 @@ class TrialOptions(CommandOptions):
 
     offers = "checkers tools"
 
-    success: Literal["exact", "model"] = flag(
-        help="How to compare an answer with `expected`.", default="exact"
-    )
-    judge_model: str | None = flag(help="Judge model (default: the runs' model).", metavar="M")
+    success: Literal["exact", "model"] = flag(help="Comparison with `expected`.", default="exact")
+    judge_model: str | None = flag(help="Judge model.", metavar="M", show_default="--model")
 
     def read_tasks(self, path: Path) -> list[CollectTask]:
         """The tasks in a file. Raises CliError, also for a checker that no flag names."""

@@ -75,8 +75,8 @@ def plan(record: Json, revised: bool = False, *, whole: bool = False) -> Rendera
     head = Text(f"Plan v{record.get('version', 1)}", style="bold")
     head.append(f" ({', '.join(notes)})" if notes else "", style="not bold")
     table = Table(box=None, padding=(0, 1), pad_edge=True, header_style="dim")
-    for name in ("subtask", "what is to be done", "tool", "after", ""):
-        table.add_column(name, overflow="fold", ratio=1 if name.startswith("what") else None)
+    for name in ("subtask", "description", "tool", "after", ""):
+        table.add_column(name, overflow="fold", ratio=1 if name == "description" else None)
     for task in record.get("subtasks") or []:
         status = one_line(task.get("status", "pending"), 20)
         limits = (None, None, None) if whole else (60 if status == "finished" else 300, 500, 60)
@@ -109,7 +109,7 @@ def review(record: Json) -> RenderableType:
         return Text(f"Reflector: no planning errors found in plan v{version}", style="green")
     signs = [error for error in errors if _SIGN.match(str(error.get("evidence") or ""))]
     counts = [how_many(len(errors) - len(signs), "planning error")] if len(errors) > len(signs) else []
-    counts += [f"{how_many(len(signs), 'sign')} that nothing looks after"] if signs else []
+    counts += [f"{how_many(len(signs), 'uncovered sign')}"] if signs else []
     lines = [Text(f"Reflector: {' and '.join(counts)} in plan v{version}", style="yellow")]
     for error in errors:
         kind = "sign" if error in signs else one_line(error.get("error_type"), 80)
@@ -121,14 +121,14 @@ def review(record: Json) -> RenderableType:
             Text(f"  Revised{': ' * bool(record.get('changes'))}{one_line(record.get('changes'), 400)}")
         )
     if record.get("unresolved"):
-        lines.append(Text(f"  Not resolved: plan v{record.get('runs')} runs all the same", style="yellow"))
+        lines.append(Text(f"  Not resolved: plan v{record.get('runs')} runs anyway", style="yellow"))
     return Group(*lines)
 
 
 def wave(number: int, dispatch: Sequence[Json]) -> RenderableType:
     """What is sent out together."""
     names = ", ".join(one_line(item.get("subtask"), 40) for item in dispatch)
-    return Text(f"wave {number}: {names}{' side by side' * (len(dispatch) > 1)}", style="bold blue")
+    return Text(f"wave {number}: {names}{' in parallel' * (len(dispatch) > 1)}", style="bold blue")
 
 
 def call(tool: Any, arguments: Json | None, width: int | None = 100) -> str:
@@ -161,7 +161,9 @@ def approval(record: Json) -> RenderableType:
         where = "the agent" if change["origin"] == "model" else change["origin"]
         value = one_line(to_json(change["value"], None), 200)
         notes.append(escape_hidden(f"Not from you: {change['argument']} = {value}, from {where}"))
-    notes += [f"This tool also waits with {_argument(like)}" for like in record.get("like") or ()]
+    notes += [
+        f"This tool also waits for approval with {_argument(like)}" for like in record.get("like") or ()
+    ]
     why = Text("\n".join(notes), style="yellow")
     ask = [Text(f"{words} {called}", style="bold cyan") for words in ("Approve this call?", "The call is")]
     return Group(ask[0], Padding(Group(arguments, why), (0, 0, 0, 2)), ask[1])
@@ -172,7 +174,7 @@ def _argument(value: Any) -> Text:
     text, half = to_json(value, None), LONGEST_ARGUMENT // 2
     if len(text) <= LONGEST_ARGUMENT:
         return Text(text)
-    note = f"[{len(text) - 2 * half:,} characters left out here: --json has them]"
+    note = f"[{len(text) - 2 * half:,} characters left out; --json prints them]"
     return Text.assemble(text[:half], ("\n" + note + "\n", "yellow"), text[-half:])
 
 
@@ -236,7 +238,7 @@ def failed_round(record: Json) -> RenderableType:
 def _lessons(record: Json) -> str:
     """The lessons that a task is shown, or leaves; '' if none."""
     if record.get("kept"):
-        return f"lesson kept: forethought lessons show {one_line(record['kept'], 40)}"
+        return f"lesson saved: forethought lessons show {one_line(record['kept'], 40)}"
     if record.get("due") or "kept" in record or not record.get("shown"):
         return ""
     return f"lessons from other tasks: {', '.join(one_line(item['id'], 40) for item in record['shown'])}"
@@ -246,8 +248,8 @@ def model_event(event: Json) -> RenderableType:
     """A model call that failed: it is made again, or another model is asked."""
     model, why = one_line(event.get("model"), 60), one_line(event.get("why"), 300)
     if event.get("fallback"):
-        return Text(f"{why}; {one_line(event['fallback'], 60)} is asked instead of {model}", style="yellow")
-    again = f"asked again in {seconds(event.get('seconds'))} ({event.get('retry')} of {event.get('retries')})"
+        return Text(f"{why}; using {one_line(event['fallback'], 60)} instead of {model}", style="yellow")
+    again = f"retry {event.get('retry')} of {event.get('retries')} in {seconds(event.get('seconds'))}"
     return Text(f"model {model}: {why}; {again}", style="yellow")
 
 

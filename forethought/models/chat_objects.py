@@ -32,7 +32,7 @@ class ChatObjects:
         begins with a capital, so none is taken for one of these.
         """
         if unknown := sorted(set(models) - set(roles)):
-            raise ValueError(f"models: there is no role {unknown[0]}: choose of {', '.join(roles)}")
+            raise ValueError(f"models: there is no role {unknown[0]}: choose one of {', '.join(roles)}")
         given = {"model": model} if model is not None else {}
         by_name: dict[str, BaseChatModel] = {}
         by_field: dict[str, str] = {}
@@ -63,7 +63,7 @@ def _check(field: str, chat: Any) -> None:
 
     if not isinstance(chat, BaseChatModel):
         raise ValueError(
-            f"{field} is a {type(chat).__name__}: give a chat model of LangChain's (a BaseChatModel), or "
+            f"{field} is a {type(chat).__name__}: pass a LangChain chat model (BaseChatModel), or "
             f'name one in the run\'s Context({field}="provider:name")'
         )
 

@@ -93,7 +93,7 @@ class Chunks:
             if isinstance(chunk, dict):
                 yield self._chunk(chunk)
         if not self.ended:
-            raise ValueError("the reply broke off")
+            raise ValueError("the reply ended early")
 
     def _chunk(self, chunk: dict[str, Any]) -> dict[str, Any]:
         """The chunk, with a refusal as the content, as `Completion.parse` has it."""
@@ -114,4 +114,4 @@ def _whole(reply: Any) -> dict[str, Any]:
             calls = enumerate(message.get("tool_calls") or ())
             choice["delta"] = {**message, "tool_calls": [{"index": at, **call} for at, call in calls]}
             return dict(reply)
-    raise ValueError("the reply is no chat completion")
+    raise ValueError("the reply is not a chat completion")

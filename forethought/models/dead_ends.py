@@ -43,7 +43,7 @@ def dead_end(error: BaseException, base_url: str | None) -> DeadEnd | None:
         return DeadEnd(f"{proxy}: start it, or set NO_PROXY={host} to reach {place} without it")
     if _is_loopback(host):
         return DeadEnd(f"connection refused: is Ollama (or the server at {place}) running?")
-    line = f"connection refused: is the server at {place} running? Else correct {setting}"
+    line = f"connection refused: is the server at {place} running? If so, correct {setting}"
     return DeadEnd(line, PATIENCE_S)
 
 

@@ -33,7 +33,7 @@ _HTTP = frozenset({"aiohttp", "h11", "httpcore", "httpx", "httpx2"})
 _HINTS = {
     401: "the key was refused",
     402: "the account has no credit",
-    403: "the key may not do this",
+    403: "the key lacks permission",
     404: "no such model or address",
 }
 _OTHER_MODEL_MAY_SERVE = frozenset({402, 404, 410})

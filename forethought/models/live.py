@@ -172,7 +172,7 @@ class LiveTransport:
             in_thread = request.model in self._given and own_loop.is_here()
             ask = bind_request(request, method, chat, in_thread=in_thread)
         except (NotImplementedError, ValueError, TypeError) as error:
-            raise ConfigurationError(f"model {request.model} cannot be asked: {error}") from error
+            raise ConfigurationError(f"model {request.model} cannot be called: {error}") from error
         return await with_retries(
             partial(self._once, request, ask),
             model=request.model,
@@ -189,7 +189,9 @@ class LiveTransport:
                 reply = await ask()
             self._absent_since[request.model] = math.inf
             if reply.type not in ("ai", "AIMessageChunk"):
-                raise ReplyError(f"model {request.model} gave a {type(reply).__name__}, which is no reply")
+                raise ReplyError(
+                    f"model {request.model} returned a {type(reply).__name__}, which is not a reply"
+                )
             return reply
         except Exception as error:
             # Before its words are cut: half a key would not be found.

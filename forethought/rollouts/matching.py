@@ -44,6 +44,12 @@ def same_answer(answer: str, accepted: str) -> bool:
     return _same(answer, accepted) or (explained is not None and _same(explained[1], accepted))
 
 
+def one_contains_the_other(answer: str, accepted: str) -> bool:
+    """Whether the words of one are in the other: the same answer, perhaps, which a model could tell."""
+    first, second = (f" {' '.join(_words(text))} " for text in (answer, accepted))
+    return first in second or second in first
+
+
 def _same(answer: str, accepted: str) -> bool:
     answer, accepted = _bare(answer), _bare(accepted)
     if accepted.casefold().rstrip(".!") in ("yes", "no"):

@@ -19,14 +19,14 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from forethought.settings import LEAST_TOKENS, MODEL_NAME, Effort, Settings
+from forethought.settings import LEAST_TOKENS, MODEL_NAME, NAME, Effort, Settings
 from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS, Sizes
 from forethought.text import one_line
 
 Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective"]
 Approval = Literal["never", "tainted", "always"]
 Foresight = Literal["off", "tools", "user", "both"]
-Namespace = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+Namespace = Annotated[str, Field(max_length=64, pattern=NAME)]
 Score = Annotated[int, Field(ge=1, le=10)]
 ModelName = Annotated[str, Field(max_length=200, pattern=MODEL_NAME)]
 Mechanism = Literal["prospective_reflection", "plan_intra", "tool_intra", "answer_intra"]

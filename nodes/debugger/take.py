@@ -14,12 +14,15 @@ from langgraph.runtime import Runtime
 from forethought.models.types import Usage, no_usage
 from forethought.nodes.debugger.estimate import estimate
 from forethought.nodes.debugger.services import DebugServices, verdict_on
+from forethought.rollouts.matching import one_contains_the_other
 from forethought.rollouts.types import RolloutError
 from forethought.state.debugger import DebuggerContext, DebuggerState, Json
 from forethought.state.offline import empty_channels
 from forethought.state.reducers import CLEAR
 from forethought.trajectories.read import from_json
 from forethought.trajectories.types import Loaded, Trajectory
+
+_INEXACT = "answer and --expect overlap, but --judge gold compares their words: try --judge model"
 
 
 async def take(
@@ -41,6 +44,9 @@ async def take(
     services.warn_of_cuts(runtime, [trajectory])
     verdict, usage = await _judge(loaded, accepted, expected, context, services)
     update["verdict"] = verdict
+    failed_by_words = verdict["by"] == "gold" and not verdict["success"]
+    if expected and failed_by_words and one_contains_the_other(trajectory.answer, state["expect"]):
+        update["notes"].append(_INEXACT)
     if usage.get("calls"):
         update["usage"] |= {"judge": usage}
     if verdict["success"]:

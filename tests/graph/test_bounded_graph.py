@@ -163,14 +163,14 @@ def test_no_write_lowers_what_was_spent(writes: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("context", "said"),
     [
-        ({"max_steps": 0}, "context.max_steps is 0: input should be greater than or equal to 1"),
-        ({"max_steps": 5000}, "context.max_steps is 5000: input should be less than or equal to 2000"),
+        ({"max_steps": 0}, "context.max_steps is 0: must be greater than or equal to 1"),
+        ({"max_steps": 5000}, "context.max_steps is 5000: must be less than or equal to 2000"),
         (
             {"forced_replans": [0]},
-            "context.forced_replans.0 is 0: input should be greater than or equal to 1",
+            "context.forced_replans.0 is 0: must be greater than or equal to 1",
         ),
-        ({"effort": "x"}, "context.effort is 'x': input should be 'paper', 'auto' or 'low'"),
-        (5, "context is 5: input should be a valid dictionary or instance of Context"),
+        ({"effort": "x"}, "context.effort is 'x': must be 'paper', 'auto' or 'low'"),
+        (5, "context is 5: must be a valid dictionary or instance of Context"),
     ],
 )
 async def test_a_context_out_of_range_is_refused_in_one_line(drive: Drive, context: Any, said: str) -> None:

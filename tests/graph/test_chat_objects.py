@@ -116,7 +116,7 @@ async def test_the_operator_s_bounds_hold_for_an_object_too(
 @pytest.mark.parametrize(
     ("chat", "said"),
     [
-        (ParrotFakeChatModel(), "model ParrotFakeChatModel gave a HumanMessage, which is no reply"),
+        (ParrotFakeChatModel(), "model ParrotFakeChatModel returned a HumanMessage, which is not a reply"),
         (FakeListChatModel(responses=["Vienna"]), "no valid plan (the reply holds no JSON object"),
     ],
 )
@@ -146,8 +146,11 @@ def test_what_is_no_chat_model_is_refused_in_one_line(settings: Make) -> None:
     chat = fake()
     for given, said in (
         ({"model": "openai:gpt-4.1"}, 'Context(model="provider:name")'),
-        ({"models": {"reflector": RunnableLambda(str)}}, "reflector_model is a RunnableLambda: give a chat"),
-        ({"models": {"judge": chat}}, "there is no role judge: choose of planner, reflector, tool,"),
+        (
+            {"models": {"reflector": RunnableLambda(str)}},
+            "reflector_model is a RunnableLambda: pass a LangChain chat",
+        ),
+        ({"models": {"judge": chat}}, "there is no role judge: choose one of planner, reflector, tool,"),
         ({"model": chat, "transport": object()}, "exclude each other"),
     ):
         with pytest.raises(ValueError, match=r"\S") as caught:

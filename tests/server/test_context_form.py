@@ -46,9 +46,9 @@ def test_input_and_output_have_schemas(schemas: Json) -> None:
 
 def test_a_context_out_of_bounds_is_refused_by_name(server: DevServer) -> None:
     refused: list[tuple[Json, str]] = [
-        ({"max_steps": 0}, "context.max_steps is 0: input should be greater than or equal to 1"),
-        ({"plan_threshold": 11}, "context.plan_threshold is 11: input should be less than or equal to 10"),
-        ({"model": "../../etc"}, "context.model is '../../etc': string should match pattern"),
+        ({"max_steps": 0}, "context.max_steps is 0: must be greater than or equal to 1"),
+        ({"plan_threshold": 11}, "context.plan_threshold is 11: must be less than or equal to 10"),
+        ({"model": "../../etc"}, "context.model is '../../etc': write provider:name"),
         ({"model": "openai:unlisted"}, "model openai:unlisted is not allowed here"),
     ]
     results = run_all(server, [({"task": "x"}, context) for context, _ in refused])

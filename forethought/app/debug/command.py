@@ -30,23 +30,23 @@ class DebugOptions(ModelOptions):
     offers = "environment allow_writes tools"
 
     thread: str | None = argument(
-        help="A thread's id, or a file or folder of recorded runs.",
+        help="Thread id, or recorded runs: file or folder.",
         metavar="THREAD|PATH",
         default=None,
     )
-    trajectory: Path | None = flag(help="A recorded run (same as PATH).", metavar="FILE")
-    pick: str | None = flag(help="Id of the run in the file.", metavar="ID")
-    listing: bool = flag("--list", help="List the recorded runs, without a model call.", default=False)
-    failed: bool = flag(help="Debug each recorded run that failed or was halted.", default=False)
-    limit: int | None = flag(help="Maximum number of recorded runs to debug.", metavar="N", min=1)
-    expect: str | None = flag(help="The correct answer.", metavar="TEXT")
-    rerun: RerunMethod | None = flag(help="Run again from the critical step (without a value: agentdebug).")
-    method: SearchMethod | None = flag(help="How to find the critical error (triage).")
-    judge: JudgeName | None = flag(help="Who decides whether a run succeeded.")
+    trajectory: Path | None = flag(help="Same as PATH.", metavar="FILE")
+    pick: str | None = flag(help="Run id in the file.", metavar="ID")
+    listing: bool = flag("--list", help="List the runs, without calling a model.", default=False)
+    failed: bool = flag(help="Debug every failed or halted run.", default=False)
+    limit: int | None = flag(help="Maximum number of runs.", metavar="N", min=1)
+    expect: str | None = flag(help="Correct answer, word for word unless --judge model.", metavar="TEXT")
+    rerun: RerunMethod | None = flag(help="Re-run from the critical step.", show_default="agentdebug if bare")
+    method: SearchMethod | None = flag(help="How to find the critical error.", show_default="triage")
+    judge: JudgeName | None = flag(help="Who judges success.")
     trials: int | None = flag(
-        help="Continuations per step with --method counterfactual (4).", metavar="N", min=1, max=50
+        help="Continuations per counterfactual step.", metavar="N", min=1, max=50, show_default="4"
     )
-    max_reruns: int | None = flag(help="Maximum number of re-runs (5).", metavar="N", min=1, max=20)
+    max_reruns: int | None = flag(help="Maximum re-runs.", metavar="N", min=1, max=20, show_default="5")
 
 
 def with_rerun_method(arguments: Sequence[str]) -> list[str]:
@@ -59,7 +59,7 @@ def with_rerun_method(arguments: Sequence[str]) -> list[str]:
 
 
 def debug(options: DebugOptions) -> int:
-    """Find the step that made a run fail, and rerun from there."""
+    """Find the step that made a run fail, and re-run from there."""
     from forethought.app.debug.session import DebugRequest, open_debugging
     from forethought.app.threads.thread import is_debugging
     from forethought.trajectories.read import SUFFIXES
@@ -67,16 +67,16 @@ def debug(options: DebugOptions) -> int:
     named_path = Path(options.thread) if options.thread and Path(options.thread).exists() else None
     thread, path = None if named_path else options.thread, named_path or options.trajectory
     if (options.thread is None) == (options.trajectory is None):
-        raise CliError("name what is to be debugged: either a THREAD or a PATH of recorded runs")
+        raise CliError("name either a THREAD or a PATH of recorded runs")
     if thread and (Path(thread).name != thread or Path(thread).suffix in SUFFIXES):
-        raise CliError(f"there is no file or folder {thread}")
+        raise CliError(f"no file or folder {thread}: check the path")
     if thread and (options.pick or options.environment):
-        raise CliError("--pick and --environment go with recorded runs; a thread is run in its checkpoints")
+        raise CliError("--pick and --environment need recorded runs: leave them out for a thread")
     if thread and (options.listing or options.failed or options.limit):
-        raise CliError(f"--list, --failed and --limit go with recorded runs, and there is no path {thread}")
+        raise CliError(f"--list, --failed and --limit need recorded runs, and there is no path {thread}")
     if thread and is_debugging(thread):
         go_on = resume_command(thread, options)
-        raise CliError(f"{thread} is a debugging itself; go on with it: {go_on}")
+        raise CliError(f"{thread} is a debugging thread; continue it with: {go_on}")
     request = DebugRequest(
         _choices(options), thread, environment=options.environment, allow_writes=options.allow_writes
     )
@@ -118,9 +118,7 @@ def resume_debugging(thread_id: str, replies: Sequence[str], flags: Flags, as_js
     if request.environment and not flags.environment:
         raise must_be_repeated(thread_id, "--environment", request.environment)
     if request.allow_writes and not flags.allow_writes:
-        raise CliError(
-            f"{thread_id} was begun with --allow-writes, which holds only where it is given: give it again"
-        )
+        raise CliError(f"{thread_id} was started with --allow-writes: repeat --allow-writes")
     request = replace(request, environment=flags.environment, allow_writes=flags.allow_writes)
     recorded = values.get("subject") or values.get("trajectory")
     run = from_json(recorded).trajectory if recorded else None

@@ -41,19 +41,19 @@ def choose(path: Path, options: DebugOptions) -> tuple[list[Loaded], list[Loaded
     runs = [run.loaded for run in read_runs([path])]
     fitting = [run for run in runs if options.pick in (None, run.trajectory.id)]
     if fitting and options.failed and not any(map(_failed, fitting)):
-        raise CliError(f"{path}: no run of it has failed, as far as it records outcomes; leave out --failed")
+        raise CliError(f"{path} records no failed run; leave out --failed")
     chosen = [run for run in fitting if _failed(run) or not options.failed][: options.limit]
     if len(chosen) == 1 or (chosen and (options.listing or options.failed or options.limit)):
         return chosen, [run for run in runs if options.failed and run.reference.outcome == "success"]
     ids = ", ".join(one_line(run.trajectory.id, 60) for run in runs[:_LISTED])
     more = ", ..." if len(runs) > _LISTED else ""
     fit = (
-        f"it holds {len(runs)} runs"
+        f"holds {len(runs)} runs"
         if fitting
-        else f"none of its {len(runs)} runs is called {one_line(options.pick, 60)}"
+        else f"holds {len(runs)} runs, none called {one_line(options.pick, 60)}"
     )
     raise CliError(
-        f"{path}: {fit}; see them with --list, debug several with --failed or --limit N, or choose one with "
+        f"{path} {fit}; list them with --list, debug several with --failed or --limit N, or choose one with "
         f"--pick: {ids}{more}"
     )
 
@@ -107,7 +107,7 @@ def _debug(
         snapshot = runner.run(session.snapshot())
         if snapshot.values and not unfinished(snapshot):
             report = view.debug_report(id, session.request, snapshot)
-            runner.console.print(f"{session.id} was debugged before: {report['status']}")
+            runner.console.print(f"{session.id} was already debugged: {report['status']}")
             return report, Ending()
         begun = {"thread_id": "", "expect": expect, "trajectory": run.model_dump(mode="json")}
         return drive(runner, session, None if snapshot.values else begun)

@@ -186,11 +186,11 @@ async def _debugged(request: DebugRequest, thread: Thread, flags: Flags) -> Debu
     """The thread with its branch to debug. Raises CliError when its task is not over."""
     snapshot = await (state_at(thread, request.leaf) if request.leaf else thread.snapshot())
     if not snapshot.values.get("progress") and not snapshot.tasks:
-        raise CliError(f"thread {thread.id} holds no task of the agent's: there is nothing to debug")
+        raise CliError(f"thread {thread.id} holds no task to debug; see: forethought threads")
     goes_on = snapshot.interrupts or (unfinished(snapshot) and not task_error(snapshot))
     if goes_on and not request.leaf:
         raise CliError(
-            f"thread {thread.id} is not over ({status_of(snapshot)}): finish it before it is debugged, with: "
+            f"thread {thread.id} is unfinished ({status_of(snapshot)}): finish it first with: "
             f"{resume_command(thread.id, flags)}"
         )
     plans = await _replaced_plans(thread, snapshot)
@@ -227,7 +227,7 @@ def _environment(name: str, trajectory: Trajectory, settings: Settings) -> Envir
         why = f"{type(error).__name__}: {one_line(error, 200)}"
         raise CliError(f"--environment {one_line(name, 60)}: {why}") from error
     if not all(hasattr(environment, part) for part in ("name", "task", "reset", "step")):
-        raise CliError(f"--environment {name}: it makes no forethought.rollouts.types.Environment")
+        raise CliError(f"--environment {name}: it does not return a forethought.rollouts.types.Environment")
     made: Environment = environment
     return made
 

@@ -116,12 +116,12 @@ def _place(critical: Json) -> str:
 
 
 def _recurring_lines(recurring: Json, count: int, succeeded: int) -> Iterator[str]:
-    yield f"What recurs in {count} run{'s' * (count != 1)}:"
+    yield f"Recurring in {count} run{'s' * (count != 1)}:"
     errors = recurring["tool_errors"]
     found = [*_tool_lines(errors, count, succeeded), *_type_lines(recurring["error_types"], count)]
     if len(recurring["halted"]) > 1:
         found.append(f"{len(recurring['halted'])} of {count} runs: ended by a limit")
-    yield from (f"  {line}" for line in found or ["nothing that rules can tell"])
+    yield from (f"  {line}" for line in found or ["no recurring errors found"])
 
 
 def _tool_lines(errors: Sequence[Json], count: int, succeeded: int) -> Iterator[str]:

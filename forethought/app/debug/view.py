@@ -42,7 +42,7 @@ class DebugDisplay(StreamDisplay):
         if verdict := update.get("verdict"):
             self._judged("the run", verdict)
         for suspect in update.get("suspects") or []:
-            self.line(f"in question: step {suspect['step']}: {one_line(suspect['reason'], 300)}")
+            self.line(f"suspect: step {suspect['step']}: {one_line(suspect['reason'], 300)}")
         for number, labels in sorted(entries(update.get("labels")), key=lambda item: int(item[0])):
             self._labels(number, labels)
         unlabelled: dict[str, list[int]] = {}

@@ -24,26 +24,24 @@ class EvalOptions(CommandOptions):
     offers = "model base_url sets checkers"
 
     name: str = argument(
-        help="A benchmark from `eval list`, MODULE:OBJECT, or a tasks file as for `collect`.",
+        help="Benchmark from `eval list`, MODULE:OBJECT, or tasks as for `collect`.",
         metavar="NAME|TASKS",
     )
-    method: str = flag(help="Methods, each compared with the first.", metavar="M,...", default="ours")
-    out: Path | None = flag(help="Output folder; continues an existing one.", metavar="DIR")
-    limit: int | None = flag(help="Number of samples, drawn with --seed (default: all).", metavar="N", min=1)
+    method: str = flag(help="Methods; the first is the baseline.", metavar="M,...", default="ours")
+    out: Path | None = flag(help="Output folder, new or to continue.", metavar="DIR")
+    limit: int | None = flag(help="Number of samples to draw.", metavar="N", min=1, show_default="all")
     sample: str | None = flag(help="Only these samples.", metavar="ID,...")
     trials: int = flag(help="Runs per method and sample.", metavar="K", default=1, min=1, max=100)
-    seed: int = flag(help="Random seed.", metavar="S", default=0)
-    parallel: int = flag(help="Maximum parallel samples.", metavar="P", default=4, min=1, max=256)
+    seed: int = flag(help="Random seed.", metavar="N", default=0)
+    parallel: int = flag(help="Maximum parallel runs.", metavar="N", default=4, min=1, max=256)
     steps: int | None = flag(
-        help="Maximum tool calls or actions per sample (20, or the benchmark's limit).",
-        metavar="N",
-        min=1,
+        help="Maximum tool calls per sample.", metavar="N", min=1, show_default="the benchmark's"
     )
     tokens: int | None = flag(
-        help="Maximum tokens per sample (400,000, or the benchmark's limit).", metavar="N", min=1_000
+        help="Maximum tokens per sample.", metavar="N", min=1_000, show_default="the benchmark's"
     )
     tries: int | None = flag(
-        help="Maximum tries per sample of reflexion (3), samule (4) and agentdebug (6).",
+        help="Maximum tries per sample.",
         metavar="N",
         min=1,
         max=20,
@@ -51,25 +49,17 @@ class EvalOptions(CommandOptions):
     seconds: float = flag(
         help="Maximum seconds per sample.", metavar="S", default=3_600, min=1, max=1_000_000
     )
-    data: Path | None = flag(help="Folder of the benchmark's data.", metavar="DIR")
-    option: list[str] | None = flag(help="A benchmark option (repeatable).", metavar="KEY=VALUE")
+    data: Path | None = flag(help="Benchmark data.", metavar="DIR")
+    option: list[str] | None = flag(help="Benchmark option (repeatable).", metavar="KEY=VALUE")
     train: int = flag(help="Training samples for methods that learn.", metavar="N", default=8, min=1)
-    train_option: list[str] | None = flag(
-        help="A benchmark option for training samples (repeatable).", metavar="KEY=VALUE"
-    )
-    judge_model: str | None = flag(help="Judge model (default: --model).", metavar="M")
-    user_model: str | None = flag(help="Model that plays users (default: --model).", metavar="M")
-    max_usd: float | None = flag(
-        help="Start no further sample after spending this many dollars.", metavar="USD", min=0
-    )
-    max_tokens_total: int | None = flag(
-        help="Start no further sample after using this many tokens.", metavar="N", min=1
-    )
-    fail_after: int = flag(
-        help="Stop after this many samples in a row could not run.", metavar="N", default=5, min=1
-    )
-    scripted: bool = flag(help="Mark the model as scripted in the tables.", default=False)
-    yes: bool = flag("--yes", "-y", help="Accept the cost estimate without asking.", default=False)
+    train_option: list[str] | None = flag(help="Training benchmark option (repeatable).", metavar="KEY=VALUE")
+    judge_model: str | None = flag(help="Judge model.", metavar="M", show_default="--model")
+    user_model: str | None = flag(help="Model that plays users.", metavar="M", show_default="--model")
+    max_usd: float | None = flag(help="Start no runs beyond this cost.", metavar="USD", min=0)
+    max_tokens_total: int | None = flag(help="Start no runs beyond this many tokens.", metavar="N", min=1)
+    fail_after: int = flag(help="Stop after this many consecutive failures.", metavar="N", default=5, min=1)
+    scripted: bool = flag(help="Mark the model as scripted.", default=False)
+    yes: bool = flag("--yes", "-y", help="Do not ask for confirmation.", default=False)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -101,7 +91,7 @@ def need_evals() -> None:
 
 
 def run(options: EvalOptions) -> int:
-    """Run methods on a benchmark, with confidence intervals."""
+    """Compare methods on a benchmark."""
     need_evals()
     from forethought.app.eval.run import evaluate
 
@@ -111,9 +101,9 @@ def run(options: EvalOptions) -> int:
 class LogsOptions(CommandOptions):
     """The flags of a command on evaluations that are there."""
 
-    logs: list[Path] = argument("Folders from `eval run`, or inspect logs in them.", "LOG...")
+    logs: list[Path] = argument("Folders or logs from `eval run`.", "LOG...")
     benchmark: str | None = flag(
-        help="Import this benchmark and show its own figures.",
+        help="Import a benchmark for its own figures.",
         metavar="NAME",
     )
 
@@ -121,24 +111,24 @@ class LogsOptions(CommandOptions):
 class ReportOptions(LogsOptions):
     """The flags of `eval report`."""
 
-    html: bool = flag(help="Also write report.html with plots.", default=False)
+    html: bool = flag(help="Also write report.html.", default=False)
 
 
 class CompareOptions(LogsOptions):
     """The flags of `eval compare`."""
 
-    html: Path | None = flag(help="Also write the comparison as a page.", metavar="FILE")
+    html: Path | None = flag(help="Also write a page.", metavar="FILE")
 
 
 def list_(options: CommandOptions) -> int:
-    """List benchmarks, where to get their data, and methods."""
+    """List methods, benchmarks and their data."""
     from forethought.app.eval import report as eval_report
 
     return eval_report.list_evaluations(options)
 
 
 def report(options: ReportOptions) -> int:
-    """Show an evaluation's tables and save them in its folder."""
+    """Show and save an evaluation's tables."""
     need_evals()
     from forethought.app.eval import report as eval_report
 

@@ -73,7 +73,7 @@ def _check_followed(methods: tuple[Method, ...]) -> None:
     for method in methods:
         if method.follows and method.follows not in names:
             raise CliError(
-                f"{method.name} re-runs the failed tries of {method.follows}: name both, "
+                f"{method.name} re-runs failed tries of {method.follows}: name both, "
                 f"--method {method.follows},{method.name}"
             )
 
@@ -85,7 +85,7 @@ def _budget(options: EvalOptions, benchmark: Benchmark, settings: Settings, ours
         try:
             Context(max_steps=steps)
         except ValidationError as error:
-            raise CliError(f"--steps {steps}: our agent does not take that many; give fewer") from error
+            raise CliError(f"--steps {steps} is more than the agent allows: use a smaller number") from error
     tokens = options.tokens if options.tokens is not None else benchmark.tokens
     return Budget(steps, min(tokens, settings.max_tokens or tokens), options.tries)
 
@@ -127,7 +127,7 @@ def _chosen(sets: Sequence[str], of: type[BaseModel]) -> Mapping[str, Any]:
 def _check_models(plan: EvaluationPlan, context: Context, settings: Settings, options: EvalOptions) -> None:
     """Raises ConfigurationError, and CliError for a cap that could not be kept."""
     if options.max_usd == 0:
-        raise CliError("--max-usd 0: nothing could be run; give more, or leave it out for no cap")
+        raise CliError("--max-usd 0 allows no run: raise it, or leave it out for no cap")
     models = Models(settings)
     names = dict.fromkeys([*models_of(context), plan.judge_model, plan.user_model])
     models.verify(names)

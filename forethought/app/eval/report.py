@@ -126,10 +126,12 @@ def summary_for(evaluation: Evaluation, named: str | None) -> Any:
     except registry.UnknownNameError as error:
         if named:
             raise CliError(str(error)) from error
-        echo(f"without {shown}'s own figures: to have them, name it with --benchmark, which imports it")
+        echo(f"{shown}'s own figures are missing: add --benchmark {shown}, which imports it")
         return None
     if benchmark.name != name:
-        raise CliError(f"{evaluation.folder} is an evaluation on {shown}, not on {benchmark.name}")
+        raise CliError(
+            f"{evaluation.folder} is an evaluation on {shown}, not on {benchmark.name}: correct --benchmark"
+        )
     return summary_of(benchmark)
 
 

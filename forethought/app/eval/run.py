@@ -113,7 +113,7 @@ class EvalSession:
         if waiting and not self.tried:
             known.append(self.runner.finish(pilot(self.run)))
         self._tell_estimate(known)
-        if not self.options.yes and not self.runner.confirm("go on?"):
+        if not self.options.yes and not self.runner.confirm("continue?"):
             self.waits = True
             return
         self._learn()
@@ -132,7 +132,7 @@ class EvalSession:
             self.estimate = expected(known, left, self.run.spent.usage, tries)
         except ValueError:
             failed = next((result.error for result in known if result.error), "")
-            line = f"no run came to a score, so nothing can be estimated: {one_line(failed, 500)}"
+            line = f"no run got a score, so the cost cannot be estimated: {one_line(failed, 500)}"
             raise CliError(line, FAILED) from None
         self.runner.console.print(
             f"so far {cost_line(spent_on(known, self.run.spent.usage))}; "
@@ -170,13 +170,13 @@ class EvalSession:
             learned_from = set(record.get("samples", ()))
             if overlap := {sample.id for sample in plan.samples} & learned_from:
                 raise CliError(
-                    f"{method.name} has learned from {min(overlap)}, which is to be evaluated: give a "
-                    "smaller --limit, or another --out"
+                    f"{method.name} learned from {min(overlap)}, which this evaluation includes: use a "
+                    "smaller --limit or another --out"
                 )
             if learned_from != {sample.id for sample in plan.training}:
                 raise CliError(
-                    f"{method.name} has learned from other samples: give the --train and --train-option that "
-                    "it was begun with, or another --out"
+                    f"{method.name} learned from other samples: repeat its --train and --train-option, "
+                    "or use another --out"
                 )
             self.learned[method.name] = record["learned"]
 
@@ -199,9 +199,11 @@ class EvalSession:
         if not self.options.as_json:
             show(evaluation.run, figures)
         failed = self._failed()
-        lines = [f"not tried: {name}: {one_line(why, 300)}" for name, why in list(failed.items())[:_LISTED]]
+        lines = [
+            f"could not run: {name}: {one_line(why, 300)}" for name, why in list(failed.items())[:_LISTED]
+        ]
         if len(failed) > _LISTED:
-            lines.append(f"not tried: {len(failed) - _LISTED} more")
+            lines.append(f"could not run: {len(failed) - _LISTED} more")
         if self.control.capped:
             lines.append(f"the cap is reached: {self.left} runs have no score yet")
         for line in lines:
@@ -270,23 +272,23 @@ def _exit_code(session: EvalSession, ending: Ending) -> int:
             echo(f"stopped after {failures}, the last: {one_line(error, 500)}")
         else:
             code = echo_error(error)
-        echo(f"what was done is kept; {session.runner.go_on}")
+        echo(f"progress is saved; {session.runner.go_on}")
         return code
     if ending.error or (ending.stopped and session.left):
         return session.runner.exit_code(ending, FAILED)
     if session.waits:
-        echo("nothing further was run; go on with the same command and --yes")
+        echo("no further runs were started; to continue, repeat the command with --yes")
         return WAITS
     if session.left:
         higher = " with a higher cap" if session.control.capped else ""
-        echo(f"the same command{higher} runs what is missing")
+        echo(f"to run the rest, repeat the command{higher}")
         return NOT_PASSED
     return ANSWERED
 
 
 def _result_line(result: Result) -> str:
     """A finished run in a few words."""
-    score = f"{result.score:.2f}" if result.score is not None else result.label or "not tried"
+    score = f"{result.score:.2f}" if result.score is not None else result.label or "could not run"
     why = one_line(result.error, 120) if result.error else result.status
     return f"{result.method} {result.sample}--{result.trial}: {score} ({why})"
 

@@ -159,7 +159,7 @@ async def compare(snapshots: Snapshots, thread_id: str, name: str, other: str = 
     except KeyError as error:
         raise NoSuchBranch(str(error)) from None
     if old == new:
-        raise ValueError("a branch does not differ from itself")
+        raise ValueError("--diff names the current branch")
     results = []
     for branch in (old, new):
         state = await snapshots.snapshot(thread_id, branch.leaf)
@@ -176,8 +176,8 @@ async def compare_with_head(thread: Thread, name: str) -> Json:
     except (NoSuchBranch, ValueError) as error:
         count = len(branches_of_tree(await thread.saver.tree(thread.id)))
         raise CliError(
-            f"--diff: name another branch of the {count} than the head, by its number (see "
-            f"`forethought show {thread.id} --branches`)"
+            f"--diff: name one of the {count} branches other than the current one, by its number; see: "
+            f"forethought show {thread.id} --branches"
         ) from error
 
 
@@ -219,7 +219,7 @@ def render_branches(records: Sequence[Json]) -> RenderableType:
         cells += [str(record["steps"]), f"{record['tokens']:,}"]
         cells += [one_line("; ".join(record["guidance"]), 200), one_line(record["answer"], 200)]
         table.add_row(*map(Text, cells))
-    return Group(table, Text("* the head, which `show` and `resume` mean", style="dim"))
+    return Group(table, Text("* current branch, which `show` and `resume` use", style="dim"))
 
 
 def render_difference(record: Json) -> RenderableType:
@@ -228,8 +228,8 @@ def render_difference(record: Json) -> RenderableType:
     same = f"{record['same_steps']} steps are the same"
     lines = [
         Text(f"- branch {a['number']}: {a['status']}, {_steps(a)}", style="red"),
-        Text(f"+ branch {b['number']}, the head: {b['status']}, {_steps(b)}", style="green"),
-        Text(f"{same}; they part at step {record['parts_at']}" if record["steps"] else f"all {same}"),
+        Text(f"+ branch {b['number']}, current: {b['status']}, {_steps(b)}", style="green"),
+        Text(f"{same}; they diverge at step {record['parts_at']}" if record["steps"] else f"all {same}"),
     ]
     for step in record["steps"][:_STEPS]:
         lines += [*_side("-", step["n"], step["a"]), *_side("+", step["n"], step["b"])]

@@ -42,7 +42,7 @@ class _Rows:
             left = name == "mechanism"
             table.add_column(name, justify="left" if left else "right", no_wrap=left)
         if beside:
-            table.add_column("what it changed, found, left out", overflow="fold", ratio=1)
+            table.add_column("changes, findings, omissions", overflow="fold", ratio=1)
         notes = [Text(one_line(row["note"], 1_000)) for row in self.rows]
         for row, note in zip(self.rows, notes, strict=True):
             table.add_row(*map(Text, _figures(row)), *[note] * beside)

@@ -39,26 +39,24 @@ class ShowOptions(CommandOptions):
 
     offers = "db"
 
-    thread: str = argument("The thread's id, from `forethought threads`.", "THREAD")
-    steps: bool = flag(help="Show whole observations, and the checkpoints.", default=False)
-    cost: bool = flag(help="Show what each mechanism cost and changed.", default=False)
-    branches: bool = flag(help="List the branches: forks and re-runs.", default=False)
+    thread: str = argument("Thread id, from `forethought threads`.", "THREAD")
+    steps: bool = flag(help="Show whole observations and checkpoints.", default=False)
+    cost: bool = flag(help="Show each mechanism's cost and changes.", default=False)
+    branches: bool = flag(help="List forks and re-runs.", default=False)
     diff: str | None = flag(
-        help="Show how the current branch differs from this one (number or id).",
+        help="Compare this branch with the current one.",
         metavar="BRANCH",
     )
-    html: Path | None = flag(help="Write the run as one self-contained page.", metavar="FILE")
-    markdown: Path | None = flag(help="Write the run as Markdown; - is stdout.", metavar="FILE")
+    html: Path | None = flag(help="Write one self-contained page.", metavar="FILE")
+    markdown: Path | None = flag(help="Write Markdown; - is stdout.", metavar="FILE")
 
 
 def show(options: ShowOptions) -> int:
-    """Show what a thread did: plans, steps, answer, cost."""
+    """Show a thread's plans, steps, answer and cost."""
     named = (options.diff, options.html, options.markdown)
     wanted = options.steps + options.cost + options.branches + sum(one is not None for one in named)
     if wanted > 1:
-        raise CliError(
-            "--steps, --cost, --branches, --diff, --html and --markdown exclude each other: give one of them"
-        )
+        raise CliError("use only one of --steps, --cost, --branches, --diff, --html and --markdown")
     for kind, path in (("html", options.html), ("md", options.markdown)):
         if path is not None:
             return _export(options, kind, path)
@@ -76,7 +74,7 @@ def _export(options: ShowOptions, kind: str, path: Path) -> int:
     from forethought.json_files import write_text
 
     if options.as_json:
-        raise CliError("--json prints the run as JSON; give it without --html and --markdown")
+        raise CliError("use either --json, or --html or --markdown")
     if path.is_dir():
         raise CliError(f"{path} is a folder; name a file in it")
 
@@ -160,8 +158,8 @@ def work_parts(result: Json, values: Json) -> Iterator[RenderableType]:
     yield from view.parts(records, _ALL_LINES if "checkpoints" in result else 3)
     for item in result.get("broken_off") or []:
         call = f"{one_line(item['tool'])}({one_line(item['call'], 300)})"
-        doubt = "nobody knows whether it took effect; you are asked when it goes on"
-        yield Text(f"broken off: {call}: {doubt}", "yellow")
+        doubt = "it may have taken effect; you decide when you resume"
+        yield Text(f"interrupted: {call}: {doubt}", "yellow")
 
 
 async def _broken_off_calls(thread: Thread) -> list[Json]:

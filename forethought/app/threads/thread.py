@@ -67,7 +67,7 @@ async def open_thread(
     check_thread_id(thread_id)
     settings = settings_from(flags)
     if flags.record and flags.replay:
-        raise CliError("--record and --replay cannot go together: a replay has nothing new to record")
+        raise CliError("use either --record or --replay")
     replay = read_recording(flags.replay) if flags.replay else None
     async with AsyncExitStack() as stack:
         opening = open_threads(address_of(settings), settings.key, create=not must_exist)
@@ -152,10 +152,10 @@ def check_thread_id(thread_id: str) -> None:
     """Raises CliError for an id that could not be typed again."""
     if not _THREAD_ID.fullmatch(thread_id):
         raise CliError(
-            f"thread id {one_line(thread_id, 40)!r}: use letters, digits and . _ : @ -, at most 100 of them"
+            f"thread id {one_line(thread_id, 40)!r}: use at most 100 letters, digits and . _ : @ -"
         )
 
 
 def unknown_thread(thread_id: str) -> CliError:
     """The error for a thread that does not exist."""
-    return CliError(f"no thread {one_line(thread_id)}; `forethought threads` lists those there are")
+    return CliError(f"no thread {one_line(thread_id)}; see: forethought threads")

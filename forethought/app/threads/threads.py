@@ -38,20 +38,18 @@ class ThreadsOptions(CommandOptions):
 
     limit: int = flag(help="Maximum number of threads.", metavar="N", default=50, min=1)
     every: bool = flag("--all", help="Include debugging threads.", default=False)
-    prune: bool = flag(help="Delete old threads, and the files that no thread has used since.", default=False)
-    older_than: str = flag(
-        help="With --prune: age of the last change (m, h, d, w).", metavar="30d", default="30d"
-    )
+    prune: bool = flag(help="Delete old threads and unused files.", default=False)
+    older_than: str = flag(help="Minimum age to prune (m, h, d, w).", metavar="30d", default="30d")
     status: str = flag(
-        help="With --prune: only these statuses.",
+        help="Statuses to prune.",
         metavar="S,...",
         default=_FINISHED,
     )
-    yes: bool = flag("--yes", "-y", help="With --prune: do not ask for confirmation.", default=False)
+    yes: bool = flag("--yes", "-y", help="Do not ask for confirmation.", default=False)
 
 
 def threads(options: ThreadsOptions) -> int:
-    """List threads, newest first, or delete old ones."""
+    """List threads, or delete old ones."""
     settings = settings_from(options)
     if options.prune:
         return _prune(options, settings)
@@ -117,10 +115,10 @@ def _prune(options: ThreadsOptions, settings: Settings) -> int:
         own = [name for name in thread_ids if name not in debuggings]
         result: Json = {"status": "pruned", "threads": own, "debuggings": debuggings}
         where = clean(address.shown)
-        what = f"{len(own)} threads and {len(debuggings)} debuggings in {where}"
+        what = f"{len(own)} threads and {len(debuggings)} debugging threads in {where}"
         if not thread_ids:
             runner.console.print(Text(f"nothing to prune in {where}"))
-        elif options.yes or runner.confirm(f"delete {what} for good?", default=False):
+        elif options.yes or runner.confirm(f"delete {what} permanently?", default=False):
             result |= runner.run(_delete(settings, thread_ids, age, last))
             gone = len(thread_ids) - len(result["skipped"])
             size = f"{result['bytes_before']:,} bytes before, {result['bytes_after']:,} after"
@@ -130,8 +128,10 @@ def _prune(options: ThreadsOptions, settings: Settings) -> int:
                 echo(problem)
         else:
             result["status"] = "waits"
-            runner.console.print(Text(f"would go for good: {what}: {one_line(', '.join(thread_ids), 600)}"))
-            echo("nothing was deleted; go on with the same command and --yes")
+            runner.console.print(
+                Text(f"would be deleted permanently: {what}: {one_line(', '.join(thread_ids), 600)}")
+            )
+            echo("nothing was deleted; to delete, repeat the command with --yes")
         runner.print_json(result)
         return WAITS if result["status"] == "waits" else ANSWERED
 
@@ -172,6 +172,6 @@ async def _delete(settings: Settings, thread_ids: list[str], age: timedelta, las
         try:
             await saver.shrink()
         except sqlite3.OperationalError as error:
-            problems.append(f"the file was not made smaller ({error}): its space is used again")
+            problems.append(f"the file did not shrink ({error}); new threads reuse its free space")
         sizes = {"bytes_before": before, "bytes_after": await saver.size()}
     return {**sizes, "files": files, "jobs": jobs, "skipped": list(skipped), "problems": problems}

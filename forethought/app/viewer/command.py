@@ -16,23 +16,21 @@ class ViewOptions(ModelOptions):
     offers = "tools"
     prints_json = False
 
-    thread: str | None = argument("Open this thread; by default, the list of threads.", "THREAD", None)
+    thread: str | None = argument("Thread to open.", "THREAD", None)
     host: str = flag(
-        help="Address to listen on. Any other than this machine's own needs an access token.",
+        help="Address to listen on. Others need an access token.",
         metavar="ADDRESS",
         default="127.0.0.1",
     )
-    port: int | None = flag(
-        help="Port to listen on; by default 8123, or a free one.", metavar="N", min=1, max=65535
-    )
+    port: int | None = flag(help="Port.", metavar="N", min=1, max=65535, show_default="8123, or a free one")
     no_browser: bool = flag(help="Do not open the browser.", default=False)
     evaluations: list[Path] | None = flag(
-        help="Show this evaluation too, a folder of `eval run`; may be repeated.", metavar="FOLDER"
+        help="Evaluation folder to show too (repeatable).", metavar="FOLDER"
     )
 
 
 def view(options: ViewOptions) -> int:
-    """Look at runs in the browser, and act on them."""
+    """Inspect and control runs in the browser."""
     from forethought.app.viewer.serve import serve
 
     with open_runner(as_json=False) as runner, suppress(KeyboardInterrupt):

@@ -25,14 +25,14 @@ BAD = [
     ("run x --file .", 2, "is larger than 0.001 MB"),
     ("run x --file large.bin", 2, "FORETHOUGHT_MAX_FILE_MB"),
     ("run x --model nobody:m", 2, "unknown provider"),
-    ("run x --model 'm 1'", 2, "string should match pattern"),
+    ("run x --model 'm 1'", 2, "write provider:name"),
     ("run x --model openai:gpt-4.1", 2, "set OPENAI_API_KEY"),
     ("run x --set max_stps=3", 2, "did you mean max_steps"),
     ("run x --set zzz=3", 2, "known: model, "),
     ("run x --set max_steps", 2, "write KEY=VALUE"),
-    ("run x --set max_steps=0", 2, "--set max_steps: '0': input should be greater than or equal to 1"),
-    ("run x --set forced_replans=6,x", 2, "--set forced_replans: 'x'"),
-    ("run x --set foresight=false", 2, "--set foresight: 'false': input"),
+    ("run x --set max_steps=0", 2, "--set max_steps is '0': must be greater than or equal to 1"),
+    ("run x --set forced_replans=6,x", 2, "--set forced_replans is 'x'"),
+    ("run x --set foresight=false", 2, "--set foresight is 'false': must be"),
     ("run x --thread ../up", 2, "thread id"),
     ("run x --base-url ftp://host", 2, "must look like https://host/v1"),
     ("run x --base-url http://[::1", 2, "must look like https://host/v1"),
@@ -43,12 +43,12 @@ BAD = [
     ("run x --db notes.txt", 1, "file is not a database"),
     ("run x --db /dev/null/t.sqlite", 1, "choose another place with --db"),
     ("threads --db other.sqlite", 1, "other.sqlite: it is of an older release, or another program's"),
-    ("run x --record a --replay b", 2, "cannot go together"),
+    ("run x --record a --replay b", 2, "use either --record or --replay"),
     ("run x --replay none.jsonl", 2, "cannot read the recording none.jsonl"),
     ("run x --replay notes.txt", 2, "notes.txt, line 1: not a recorded call"),
     ("run x --base-url http://h/v1 --record no/a.jsonl", 2, "cannot write the recording no/a.jsonl"),
     ("run x --base-url http://h/v1 --tools no_such_module", 2, "no_such_module not found"),
-    ("run --demo --model openai:m", 2, "--demo brings its own task"),
+    ("run --demo --model openai:m", 2, "--demo has its own task"),
     ("resume unknown", 2, "no thread unknown"),
     ("show unknown", 2, "no thread unknown"),
     ("fork unknown --before 1", 2, "no thread unknown"),
@@ -87,7 +87,7 @@ def test_each_bad_input_is_told_in_one_line(
 
 
 OFFLINE = [
-    ("debug", "name what is to be debugged: either a THREAD or a PATH of recorded runs"),
+    ("debug", "name either a THREAD or a PATH of recorded runs"),
     ("debug t1 --trajectory run.json", "either a THREAD or a PATH of recorded runs"),
     ("debug 't 9'", "thread id 't 9'"),
     ("debug --trajectory gone.json", "gone.json: cannot be read"),
@@ -95,23 +95,26 @@ OFFLINE = [
     ("debug --trajectory other.json", "this is no trajectory in a known format"),
     ("debug --trajectory empty.json", "empty.json: broken JSON"),
     ("debug t1 --rerun=magic", "--rerun"),
-    ("debug t1 --pick a", "go with recorded runs"),
-    ("debug logs/run --list", "there is no file or folder logs/run"),
-    ("debug gone.json --pick a", "there is no file or folder gone.json"),
-    ("debug t1 --environment a:b", "go with recorded runs"),
+    ("debug t1 --pick a", "need recorded runs"),
+    ("debug logs/run --list", "no file or folder logs/run"),
+    ("debug gone.json --pick a", "no file or folder gone.json"),
+    ("debug t1 --environment a:b", "need recorded runs"),
     ("distill gone.jsonl", "gone.jsonl: cannot be read"),
     ("distill run.json --exclude gone.txt", "gone.txt: cannot be read"),
     ("distill run.json --set max_run=3", "did you mean max_runs"),
     ("distill run.json --set max_runs=1", "--set max_runs"),
     ("distill run.json --set max_runs", "write KEY=VALUE"),
     ("synthesize gone.jsonl --out r", "gone.jsonl: cannot be read"),
-    ("synthesize tasks.jsonl tasks.jsonl --out r", "is a tasks file: give it alone"),
+    ("synthesize tasks.jsonl tasks.jsonl --out r", "is a tasks file: give only this file"),
     ("synthesize tasks.jsonl --out r --success luck", "'luck' is not one of 'exact', 'model'"),
-    ("synthesize tasks.jsonl --out r --set steps_per_call=0", "--set steps_per_call: '0'"),
+    ("synthesize tasks.jsonl --out r --set steps_per_call=0", "--set steps_per_call is '0'"),
     ("synthesize tasks.jsonl --out r --set step_per_call=1", "unknown setting 'step_per_call'"),
     ("synthesize unjudged.jsonl --out r", "expected"),
-    ("synthesize tasks.jsonl --out tasks.jsonl", "--out tasks.jsonl: name a file that is not read from"),
-    ("synthesize tasks.jsonl --out folder", "--out folder: name a file"),
+    (
+        "synthesize tasks.jsonl --out tasks.jsonl",
+        "--out tasks.jsonl is a folder or an input",
+    ),
+    ("synthesize tasks.jsonl --out folder", "--out folder is a folder"),
 ]
 
 
@@ -211,7 +214,7 @@ def test_a_wait_for_the_model_is_shown(cli: Cli, scripted: Scripted, monkeypatch
     script.fault = lambda seen: Fault("503", retry_after="1.1", message="busy") if seen.n == 1 else None
     done = cli("run", "x")
     assert done.code == 0
-    assert "model openai:scripted: Error code: 503 - busy; asked again in 1.1s (1 of 1)" in done.out
+    assert "model openai:scripted: Error code: 503 - busy; retry 1 of 1 in 1.1s" in done.out
 
 
 def test_a_full_disk_during_a_run_keeps_what_was_done(
@@ -235,7 +238,7 @@ def test_a_full_disk_during_a_run_keeps_what_was_done(
         done = cli("run", "What is 40 + 2?", "--thread", "t1", "--json", "--db", str(tmp_path / "kept.db"))
     assert done.code == 1
     assert done.json["status"] == "failed"
-    where = f"the database of threads {tmp_path / 'kept.db'}: database or disk is full: free some space"
+    where = f"the thread database {tmp_path / 'kept.db'}: database or disk is full: free some space"
     assert where in done.json["error"]
     assert "Traceback" not in done.err
     again = cli("resume", "t1", "--json", "--db", str(tmp_path / "kept.db"))
@@ -266,7 +269,7 @@ def test_an_unknown_exception_is_called_ours_and_debug_shows_it(
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (sqlite3.OperationalError("database is locked"), "another program is holding it"),
+        (sqlite3.OperationalError("database is locked"), "another program is using it"),
         (sqlite3.OperationalError("attempt to write a readonly database"), "choose another place with --db"),
         (sqlite3.DatabaseError("database disk image is malformed"), "the file is damaged"),
         (OSError(28, "No space left on device", "/data/x"), "/data/x: No space left on device"),

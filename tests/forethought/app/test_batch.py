@@ -49,7 +49,7 @@ def test_a_batch_from_its_submit_to_its_results(
     added = cli("submit", "tasks.jsonl", "--json")
     assert (added.code, added.json["added"]) == (0, 2), added.err
     batch = added.json["id"]
-    assert cli("submit", "tasks.jsonl").out == f"batch {batch}: 0 of 2 tasks added, 2 known already\n"
+    assert cli("submit", "tasks.jsonl").out == f"batch {batch}: 0 of 2 tasks added, 2 already in it\n"
 
     refused(cli("jobs", "--batch", "c"), 2, "no batch c in postgresql://")
     before = cli("jobs", "--batch", batch)
@@ -92,7 +92,7 @@ def test_a_person_replies_and_the_job_ends_and_a_damaged_one_is_told(
         connection.execute("UPDATE checkpoint_blobs SET blob = '\\xc1' WHERE thread_id = 'paint:t2'")
     replied = cli("resume", "paint:t1", "--reply", "red", "--json")
     assert (replied.code, replied.json["status"]) == (0, "answered"), replied.err
-    assert cli("jobs", "--retry").out.splitlines()[0] == "took up 2 jobs again"
+    assert cli("jobs", "--retry").out.splitlines()[0] == "queued 2 jobs again"
     assert cli("worker", "--until-empty", "--attempts", "1").out.splitlines()[-1] == "1 done, 1 failed"
     assert (
         cli("jobs", "--results", "results.jsonl").out.splitlines()[0] == "2 results written to results.jsonl"
@@ -113,14 +113,14 @@ def test_jobs_that_failed_are_named_with_the_reason(
     assert "WARNING" not in worked.err
     answered = next(line for line in worked.out.splitlines() if line.startswith("b:t0  answered"))
     assert "USD" not in answered
-    assert answered.endswith(" calls of unknown price")
+    assert answered.endswith(" calls at an unknown price")
     cli("worker", "--until-empty")
     lines = cli("jobs").out.splitlines()
     assert lines[0] == "5 jobs: 1 done, 4 failed"
     named = [line for line in lines if line.startswith("failed: b:t")]
     assert len(named) == 3
     assert "failed: b:t1: model openai:scripted refused the request (HTTP 401)" in named[0]
-    assert lines[-1] == "1 more failed; all of them: forethought jobs --results FILE"
+    assert lines[-1] == "1 more failed; to list them all: forethought jobs --results FILE"
 
 
 def test_sigterm_ends_a_worker_in_order(cli: Cli, scripted: Scripted, tmp_path: Path, shared: str) -> None:
@@ -139,7 +139,7 @@ def test_sigterm_ends_a_worker_in_order(cli: Cli, scripted: Scripted, tmp_path: 
     cli("submit", "tasks.jsonl", "--batch", "b")
     stopped = cli("worker", "--json")
     assert (stopped.code, stopped.json) == (0, {"ended": {}, "stopped": True}), stopped.err
-    assert "stopped by SIGTERM; jobs that were not done are in the queue again" in stopped.err
+    assert "stopped by SIGTERM; unfinished jobs are back in the queue" in stopped.err
     assert cli("worker", "--until-empty", "--json").json == {"ended": {"done": 1}, "stopped": False}
     assert server.names.count("Plan") == 1, "what was done is not done again"
 
@@ -157,7 +157,7 @@ def test_sigterm_ends_a_worker_in_order(cli: Cli, scripted: Scripted, tmp_path: 
         (["worker", "--tools", "no_such_module"], 2, "no_such_module not found"),
         (["worker", "--db", "postgresql://u:pass@127.0.0.1:1/d"], 1, "u@127.0.0.1:1/d: connection"),
         (["jobs"], 2, "no threads yet in postgresql://"),
-        (["jobs", "--retry", "--cancel-all"], 2, "choose one of"),
+        (["jobs", "--retry", "--cancel-all"], 2, "use either"),
     ],
     ids=str,
 )

@@ -58,8 +58,8 @@ def test_a_conversation_keeps_its_thread_its_files_and_its_model(
     assert "#5 multiply" in said.out, "the steps behind the answer"
     assert "skipped" not in said.out, "no answer rests on what was left out"
     assert "this session:" in said.out
-    assert "/undo    Take back the last turn" in said.out
-    assert said.err.endswith("go on with: forethought chat --thread t1\n")
+    assert "/undo    Undo the last turn" in said.out
+    assert said.err.endswith("continue with: forethought chat --thread t1\n")
     models = [seen.body["model"] for seen in server.requests]
     assert {models[0], models[-1]} == {"scripted", "other"}
     assert "What is\n40 + 2?" in server.requests[-1].text
@@ -86,20 +86,20 @@ def test_a_turn_is_taken_back_and_the_first_one_leaves_an_empty_thread(
 ) -> None:
     script, server = scripted()
     script.answer = "first answer"
-    assert "\nnothing has been asked yet\n" in talk("/undo\r", "One?\r", "\x04").out
+    assert "\nthere is no turn yet: send a task first\n" in talk("/undo\r", "One?\r", "\x04").out
     before = cli("show", "t1", "--json").json
     talk("Two?\r", "/undo\r", "/exit\r")
     assert cli("show", "t1", "--json").json == before, "plan, steps, cost and all"
     script.answer = "second answer"
     back = talk("Two?\r", "/undo\r", "Three?\r", "/exit\r")
-    assert "the last turn is taken back; the one before it was:\n> One?" in back.out
+    assert "the last turn is undone; the one before it:\n> One?" in back.out
     assert "One?" in server.requests[-1].text
     assert "Two?" not in server.requests[-1].text
     assert tasks(cli).count("earlier task:") == 1
     assert "earlier task: One? → first answer" in tasks(cli)
     emptied = talk("/undo\r", "/undo\r", "/why\r", "/exit\r")
-    assert "the first turn is taken back; a new thread begins: 20" in emptied.out
-    assert "nothing has been asked yet" in emptied.out
+    assert "the first turn is undone; new thread: 20" in emptied.out
+    assert "there is no turn yet: send a task first" in emptied.out
 
 
 def test_questions_are_answered_in_place_or_left_and_asked_again(
@@ -107,7 +107,7 @@ def test_questions_are_answered_in_place_or_left_and_asked_again(
 ) -> None:
     _, server = scripted(question="Which colour?")
     said = talk("What is it?\r", "\x04", "/resume\r", "\x04", "/exit\r", flags=("--set", "approve_plan=true"))
-    assert "it waits for a reply:" in said.err, said
+    assert "the run waits for your reply:" in said.err, said
     assert "Approve this plan?" in said.out
     said = talk("/resume\r", "sure\r", "y\r", "red\r", "/exit\r")
     assert said.out.count("Approve this plan?") == 1
@@ -129,10 +129,10 @@ def test_ctrl_c_stops_the_turn_and_twice_leaves(cli: Cli, talk: Talk, scripted: 
     said = talk("What is 40 + 2?\r", "\x03")
     hold.set()
     assert said.code == 130, said
-    assert "\ninterrupted; /resume goes on with it; Ctrl-C once more leaves\n" in said.out
+    assert "\ninterrupted; /resume continues it; press Ctrl-C again to leave\n" in said.out
     said = talk("/resume\r", "\x03", "half a word\x03")
-    assert "the last turn is not finished: /resume goes on with it" in said.out
-    assert (said.code, "42" in said.out, "Ctrl-C once more leaves\n" in said.out) == (130, True, True)
+    assert "the last turn is not finished: /resume continues it" in said.out
+    assert (said.code, "42" in said.out, "press Ctrl-C again to leave\n" in said.out) == (130, True, True)
 
 
 def test_after_a_stop_another_message_takes_the_turn_s_place(
@@ -156,15 +156,15 @@ def test_after_a_stop_another_message_takes_the_turn_s_place(
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("/nothing", "there is no /nothing; /help lists the commands"),
-        ("/undo 3", "/undo stands alone: send it without '3'"),
-        ("/plan", "nothing has been asked yet"),
-        ("/resume", "nothing has been asked yet"),
+        ("/nothing", "unknown command /nothing; /help lists the commands"),
+        ("/undo 3", "/undo takes no argument: send it without '3'"),
+        ("/plan", "there is no turn yet: send a task first"),
+        ("/resume", "there is no turn yet: send a task first"),
         ("/files no.txt", "no.txt: there is no such file"),
         ("/files 'no", "'no: No closing quotation"),
         ("/set max_steps", "\nmax_steps: write KEY=VALUE"),
         ("/set max_stops=3", "max_stops"),
-        ("/set model='no model'", "\nmodel: 'no model'"),
+        ("/set model='no model'", "\nmodel is 'no model'"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line_and_the_chat_goes_on(
@@ -182,11 +182,11 @@ def test_a_failed_turn_leaves_the_chat_and_can_be_gone_on_with(talk: Talk, scrip
     script, _ = scripted()
     script.fault = lambda seen: Fault(500)
     failed = talk("What is 40 + 2?\r", "quit\r")
-    assert (failed.code, "what was done is kept; /resume goes on with it" in failed.err) == (0, True), failed
+    assert (failed.code, "progress is saved; /resume continues it" in failed.err) == (0, True), failed
     script.fault = lambda seen: None
     gone_on = talk("/resume\r", "/resume\r", "/exit\r")
     assert "42" in gone_on.out
-    assert "there is nothing to go on with: the last turn is finished" in gone_on.out
+    assert "nothing to resume: the last turn is finished" in gone_on.out
 
 
 def test_without_a_terminal_or_a_model_one_line_says_what_to_do(

@@ -88,7 +88,7 @@ def test_the_estimate_is_near_what_it_costs(cli: Cli, served: Serve, tmp_path: P
     (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, lines)))
     first = cli("collect", "t.jsonl", "--out", "c", "--trials", "2", "--json")
     assert (first.code, first.json["status"], first.json["runs"]) == (4, "waits", 3)
-    assert "go on with the same command and --yes" in first.err
+    assert "repeat the command with --yes" in first.err
     told = first.json["estimate"]
     assert told["runs"] == 10
     done = cli("collect", "t.jsonl", "--out", "c", "--trials", "2", "--yes", "--json")
@@ -178,4 +178,4 @@ def test_an_interruption_is_told_once(
     served(Agent())
     monkeypatch.setattr(Collection, "carry_out", interrupted)
     out = cli("collect", write(tmp_path / "t.jsonl", "cats"), "--out", "c", "--yes")
-    assert (out.code, out.err) == (130, "forethought: interrupted; the same command goes on with it\n")
+    assert (out.code, out.err) == (130, "forethought: interrupted; to continue, repeat the command\n")

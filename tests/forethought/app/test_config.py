@@ -35,7 +35,7 @@ def test_a_model_and_its_address_are_set_once_and_a_run_needs_no_flag(
     server = served(Script())
     forget("BASE_URL", "MODEL")
     done = cli("config", "set", "model=openai:kept", f"base_url={server.url}")
-    assert (done.code, done.out) == (0, f"kept in {user_file()}\n")
+    assert (done.code, done.out) == (0, f"saved in {user_file()}\n")
     assert user_file().stat().st_mode & 0o777 == 0o600
     assert cli("run", "What is 40 + 2?").code == 0
     assert server.requests[0].body["model"] == "kept"
@@ -82,7 +82,7 @@ def test_a_key_is_not_sent_to_an_address_that_a_folder_names(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("set", "modle=openai:x"), "'modle' is no setting: did you mean model?"),
+        (("set", "modle=openai:x"), "'modle' is not a setting: did you mean model?"),
         (("set", "model"), "model: write NAME=VALUE"),
         (("set", "model=no model"), "model: write provider:name"),
         (("set", "base_url=host:80", "model=openai:x"), "base_url: must look like https://host/v1"),

@@ -42,7 +42,7 @@ def test_a_thread_lives_in_either_database(
     assert len(cli("show", "t1", "--branches", "--json").json["branches"]) == 2
     assert cli("show", "t1", "--diff", "1").code == 0
     checks = {check["name"]: check for check in cli("doctor", "--json").json["checks"]}
-    assert "can be used, encrypted" in checks["database"]["detail"], checks["database"]
+    assert "works, encrypted" in checks["database"]["detail"], checks["database"]
     stored = b"".join(path.read_bytes() for path in (tmp_path / "data" / "files").iterdir())
     assert stored
     assert b"private note" not in stored

@@ -27,9 +27,7 @@ def test_the_demo_shows_what_the_agent_does(cli: Cli) -> None:
     assert first["errors"], "a planning error is found"
     assert first["revised"]
     assert result["plan_reviews"][-1]["errors"] == []
-    assert any("withdrawn" in error["evidence"] for error in first["errors"]), (
-        "a sign that nothing looks after"
-    )
+    assert any("withdrawn" in error["evidence"] for error in first["errors"]), "an uncovered sign"
     assert {step["tool"] for step in result["steps"]} >= {"python"}
     assert all(check["ok"] == "yes" for check in result["checks"])
     assert {check["about"] for check in result["checks"]} >= {"S1", "S2", "S7", "S14"}

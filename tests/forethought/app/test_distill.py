@@ -79,7 +79,7 @@ def test_what_costs_more_than_a_few_calls_is_asked_about_first(
     waits = cli("distill", log)
     assert (waits.code, server.requests) == (4, []), waits.err
     assert "about 14 calls" in waits.out
-    assert "the same command and --yes" in waits.err
+    assert "repeat the command with --yes" in waits.err
     assert cli("distill", log, "--yes", "--json").json["counts"]["mixed"] == 6
     monkeypatch.setattr("forethought.app.runner.Runner.confirm", lambda *_: True)
     agreed = cli("distill", log, "--fresh")
@@ -97,7 +97,7 @@ def test_the_same_command_continues_after_an_outage_and_repeats_nothing(
     server = served(Distiller(write=write))
     out = cli("distill", log)
     assert out.code == 1
-    assert "the same command goes on with it" in out.err
+    assert "to continue, repeat the command" in out.err
     assert not ERRORS.exists()
     down["now"] = False
     assert cli("distill", log).code == 0
@@ -151,7 +151,7 @@ def test_a_review_without_a_terminal_waits_and_writes_nothing(
     assert (out.code, out.json["status"]) == (4, "interrupted")
     assert out.json["excluded"] == [question("Bern")]
     assert out.json["interrupts"][0]["error"]["name"] == "first_hit"
-    assert "run the same command in a terminal" in out.err
+    assert "repeat the command in a terminal" in out.err
     assert not ERRORS.exists()
 
 

@@ -51,16 +51,16 @@ def test_a_database_that_no_run_could_use(cli: Cli, scripted: Scripted, tmp_path
         ok, detail = found(db=f"{name}.sqlite")["database"]
         assert (ok, said in detail) == (False, True), detail
     in_the_way = cli("doctor", "--db", str(tmp_path / "other.sqlite" / "t.sqlite"))
-    assert (in_the_way.code, "no run can start yet: database" in in_the_way.out) == (1, True)
+    assert (in_the_way.code, "runs cannot start; fix: database" in in_the_way.out) == (1, True)
 
 
 @pytest.mark.parametrize(
     ("variables", "code", "said"),
     [
-        ({}, 1, "no run can start yet: model keys"),
+        ({}, 1, "runs cannot start; fix: model keys"),
         ({"FORETHOUGHT_MODEL": "openai:gpt-4.1"}, 1, "model openai:gpt-4.1 needs a key: set OPENAI_API_KEY"),
         ({"FORETHOUGHT_BASE_URL": "http://localhost:11434/v1"}, 0, "none is needed for the base URL"),
-        ({"OPENAI_API_KEY": "sk-somekey"}, 0, "what every run needs is there"),
+        ({"OPENAI_API_KEY": "sk-somekey"}, 0, "everything that a run needs works"),
         (
             {"OPENAI_API_KEY": "sk-somekey", "FORETHOUGHT_TOOLS": "no_such_tools"},
             1,
@@ -69,7 +69,7 @@ def test_a_database_that_no_run_could_use(cli: Cli, scripted: Scripted, tmp_path
         (
             {"OPENAI_API_KEY": "sk-somekey", "FORETHOUGHT_MCP_FILE": "no.json"},
             1,
-            "no run can start yet: tools",
+            "runs cannot start; fix: tools",
         ),
         (
             {"OPENAI_API_KEY": "sk-somekey", "FORETHOUGHT_PLANNING_ERRORS_FILE": "no.yaml"},
@@ -112,7 +112,7 @@ def test_weak_secrets_are_told_by_name_never_by_value(cli: Cli, monkeypatch: pyt
     assert checks["secrets"]["ok"] is False
     assert all(name in checks["secrets"]["detail"] for name in ("SHOP_PASSWORD", "SHOP_URL", "LICENCE"))
     assert "SHOP_API_KEY" not in checks["secrets"]["detail"]
-    assert "unset variables among those listed: 1;" in checks["FORETHOUGHT_SECRETS"]["detail"]
+    assert "1 of the listed variables are not set;" in checks["FORETHOUGHT_SECRETS"]["detail"]
     shown = said.out + said.err + cli("doctor").out
     values = ("hunterhunter", "swordfish", "bluebirds", "9aK3xw7Lq0", "seventeenandfour")
     assert [value for value in values if value in shown] == []
@@ -124,7 +124,7 @@ def test_a_misspelt_variable_is_named_with_the_nearest_setting(monkeypatch: pyte
     monkeypatch.setenv("FORETHOUGHT_DEBUG", "1")
     checks = found()
     assert checks["FORETHOUGHT_MAX_TOKEN"] == (
-        False, "is no setting and has no effect; did you mean FORETHOUGHT_MAX_TOKENS?",
+        False, "is not a setting and has no effect; did you mean FORETHOUGHT_MAX_TOKENS?",
     )  # fmt: skip
     assert ".env.example" in checks["FORETHOUGHT_WEATHER"][1]
     assert "FORETHOUGHT_DEBUG" not in checks
@@ -140,7 +140,7 @@ def test_a_missing_extra_is_named_with_its_command(monkeypatch: pytest.MonkeyPat
         return known(package)
 
     monkeypatch.setattr(doctor, "version", missing)
-    assert found()["sound, on this machine"] == (
+    assert found()["local transcription"] == (
         False, f"not installed: {install_command('audio')}",
     )  # fmt: skip
 

@@ -64,7 +64,7 @@ def test_a_run_leaves_a_lesson_that_the_next_one_is_shown(taught: Taught) -> Non
     taught.server.requests.clear()
     output = taught.cli("run", "Add up the claims of travel in May", "--set", "lessons=true").out
     assert f"lessons from other tasks: {taught.key}" in output
-    assert "lesson kept: forethought lessons show" in output
+    assert "lesson saved: forethought lessons show" in output
     assert "Read the travel claims first." in taught.server.requests[0].text
     kept = next(item for item in taught.lessons() if item["id"] == taught.key)
     assert (kept["used"], kept["hurt"], kept["helped"]) == (1, 1, 0)
@@ -100,9 +100,9 @@ def test_wrong_use_is_one_line(taught: Taught) -> None:
     for arguments, said in (
         (("show", "nothere"), "no lesson nothere"),
         (("edit", taught.key), "--failed, --why or --worked"),
-        (("edit", taught.key, "--worked", "  "), "`lessons drop` forgets a lesson"),
+        (("edit", taught.key, "--worked", "  "), "`lessons drop` deletes a lesson"),
         (("drop", "nothere"), "no lesson nothere"),
-        (("list", "--namespace", "../x"), "should match pattern"),
+        (("list", "--namespace", "../x"), "use letters, digits, _ and -"),
     ):
         refused = taught.cli("lessons", *arguments)
         assert refused.code == 2

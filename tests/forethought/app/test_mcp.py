@@ -248,7 +248,7 @@ async def test_lessons_of_a_person_and_none_in_quarantine(folder: Path) -> None:
         ("debug_trajectory", {"trajectory": {"log": 1}}, "this is no trajectory in a known format"),
         ("debug_trajectory", {"file": "../run.json"}, "must not lead out of the files folder"),
         ("run_task", {}, "give a task, or the thread_id"),
-        ("run_task", {"task": "x", "thread_id": "a/b"}, "thread id 'a/b': use letters"),
+        ("run_task", {"task": "x", "thread_id": "a/b"}, "thread id 'a/b': use at most 100 letters"),
         ("run_task", {"task": "x", "files": ["/etc/passwd"]}, "must not lead out of the files folder"),
         ("run_task", {"thread_id": "none"}, "no threads yet"),
         ("lessons", {"most": "many"}, "most: Input should be a valid integer"),

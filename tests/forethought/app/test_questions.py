@@ -92,7 +92,7 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_with_the_problem(
     assert (empty.code, is_one_clear_line(empty)) == (2, True)
     assert cli("resume", "t1", "--reply", "approve").code == 0
     refused = cli("resume", "t1", "--reply", "yes")
-    assert (refused.code, "waits for no reply" in refused.err) == (2, True)
+    assert (refused.code, "has no open question" in refused.err) == (2, True)
 
 
 READ = [
@@ -131,7 +131,7 @@ def test_a_slip_is_asked_for_again_at_once_and_a_number_among_figures_is_an_answ
             ["write approve, reject, edit, or yes or no", "as a JSON list"],
         ),
         (TOOL, ["all", "edit: x", "approve all"], ["approve all, or yes or no", "as a JSON object"]),
-        (colours, ["3", "green"], ["there is no choice 3: write 1 to 2, or words of your own"]),
+        (colours, ["3", "green"], ["there is no choice 3: write 1 to 2, or your own answer"]),
         (years, ["2026"], []),
     ):
         console, replies = make_console(), iter(typed)
@@ -146,7 +146,9 @@ def test_several_questions_are_answered_by_id_or_name() -> None:
     replies = replies_from(["question-3=a=b", "b2=approve"], waiting)
     assert replies["a1"]["value"] == "a=b"
     assert replies["b2"]["decision"] == "approve"
-    with pytest.raises(CliError, match=r"2 questions wait; write ID=VALUE with one of question-3, plan-1"):
+    with pytest.raises(
+        CliError, match=r"2 questions are open; write ID=VALUE, with one of these ids: question-3, plan-1"
+    ):
         replies_from(["blue"], waiting)
 
 
@@ -184,7 +186,7 @@ def test_a_call_is_shown_with_what_the_person_did_not_give_and_with_those_like_i
     text = shown.get()
     assert 'Not from you: to = "eve@x.org", from tool:mail' in text
     assert "Not from you: n = 7, from the agent" in text
-    assert r'This tool also waits with {"url": "x.org\n"}' in text
+    assert r'This tool also waits for approval with {"url": "x.org\n"}' in text
 
 
 DIARY = '''
@@ -263,11 +265,11 @@ def test_an_approved_call_that_was_broken_off_is_asked_for_as_it_stands(
     assert cli("resume", "t1", "--reply", "approve").code == 130
     assert shown(cli, "t1") == ("stopped", "stopped", 0), "that question is settled"
     left = cli("show", "t1")
-    line = 'broken off: note({"text": "hi"}): may have taken effect; you are asked when'
+    line = 'interrupted: note({"text": "hi"}): it may have taken effect'
     assert (left.code, line in " ".join(left.out.split())) == (0, True), left
     early = cli("resume", "t1", "--reply", "reject: too late")
     assert (early.code, is_one_clear_line(early)) == (2, True)
-    assert early.err.endswith("waits for no reply yet; go on with it first: forethought resume t1\n")
+    assert early.err.endswith("has no open question yet; continue it first with: forethought resume t1\n")
     asked = cli("resume", "t1")
     assert (asked.code, "1. it happened\n  2. do it again\n" in asked.out) == (4, True), asked
     assert shown(cli, "t1") == ("interrupted", "interrupted", 1)

@@ -49,7 +49,7 @@ def test_a_run_prints_its_records_in_order_and_exits_0(cli: Cli, scripted: Scrip
         "thread t1", "Plan v1 (score 9, planner)",
         "insufficient_constraint_verification — the plan → a wrong sum",
         "Revised: a check of the units was added", "no planning errors found in plan v2", "Plan v2 (revised)",
-        "wave 1: add, multiply side by side", 'add  python(code="40 + 2")', "wave 2: join",
+        "wave 1: add, multiply in parallel", 'add  python(code="40 + 2")', "wave 2: join",
         "#3 join  finished",
         "Answer", "answered  score 9, 1 round, 3 steps with 2 tool calls, 8 model calls",
     ]  # fmt: skip
@@ -70,7 +70,7 @@ def test_quiet_prints_the_answer_only(cli: Cli, scripted: Scripted) -> None:
     script.answer_score = 3
     assert cli("fork", "t1", "-q", "--before", "3").code == 3
     both = cli("run", "x", "--quiet", "--json")
-    assert (both.code, "give one of them" in both.err) == (2, True)
+    assert (both.code, "use either --quiet or --json" in both.err) == (2, True)
 
 
 def test_json_is_one_object_on_stdout_and_progress_goes_to_stderr(cli: Cli, scripted: Scripted) -> None:

@@ -61,7 +61,7 @@ def test_export_tells_its_counts(cli: Cli) -> None:
             "one.jsonl: cannot be written to",
         ),
         (("run", "nothing", "--out", "m"), "is missing: make it with `forethought train export"),
-        (("run", "d", "--out", "m", "--learning-rate", "0"), "learning_rate: Input should be greater than 0"),
+        (("run", "d", "--out", "m", "--learning-rate", "0"), "learning_rate: must be greater than 0"),
         (("gate", "nowhere", "--evaluation", "x"), "holds no weights"),
     ],
 )
@@ -87,7 +87,7 @@ def test_the_gate_adopts_the_better_model_and_says_no_with_exit_code_3(cli: Cli)
     folder = model()
     better = cli("train", "gate", "model", "--evaluation", write_retries("e", *both("ab", "a")))
     assert better.code == 0, better.err
-    assert "trained: 0.50 of 16 errors gone" in better.out
+    assert "trained: 0.50 of 16 errors prevented" in better.out
     assert "adopted: " in better.out
     assert json.loads((folder / "gate.json").read_text())["adopted"] is True
     assert "--set retrospective_model=local:model" in better.out
@@ -98,7 +98,7 @@ def test_the_gate_adopts_the_better_model_and_says_no_with_exit_code_3(cli: Cli)
     refused = cli(*gate, write_retries("seen", ("samule", seen), ("trained", seen)))
     assert (refused.code, "task t1 was trained on" in refused.err) == (2, True)
     (folder / "training.json").unlink()
-    assert "whether the tasks were held out cannot be checked" in cli(*gate, "seen").err
+    assert "nothing shows that the tasks were held out" in cli(*gate, "seen").err
     untried = cli(*gate, write_retries("untried", ("samule", seen)))
     assert (untried.code, "no retries after a trained model's reflections" in untried.err) == (2, True)
     assert "has no retries: run `eval run" in cli("train", "reduction", write_retries("none")).err

@@ -32,9 +32,9 @@ def test_check_says_what_was_understood_of_each_file(cli: Cli, tmp_path: Path) -
     assert "log.txt: react_log; 3 runs, 5 steps, 3 tasks (0 with both outcomes)" in done.out
     assert "outcomes: 1 success, 2 failure; halted: 1; runs with answer 2" in done.out
     assert "tau.json: tau_bench; 1 run, 2 steps, 1 task" in done.out
-    assert "config.json: passed over: this is no trajectory in a known format" in done.out
+    assert "config.json: skipped: this is no trajectory in a known format" in done.out
     *_, total, _ = done.out.splitlines()
-    assert total.startswith("in all: langsmith, react_log, swe_agent, tau_bench; 6 runs,"), total
+    assert total.startswith("in total: langsmith, react_log, swe_agent, tau_bench; 6 runs,"), total
     files = cli("trajectories", "check", str(tmp_path), "--json").json
     told = next(each["told"] for each in files if each["file"].endswith("trace.json"))
     assert told == {"task_id": 1, "instructions": 1, "tools": 1, "answer": 1}

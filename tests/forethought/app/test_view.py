@@ -67,7 +67,7 @@ def test_the_middle_of_a_very_long_argument_is_counted() -> None:
     arguments = {"to": "b" * 9_000 + "!", "body": "BEGIN" + "x" * 20_000 + "END"}
     text = printed(view.approval({"tool": "send", "effect": "egress", "arguments": arguments}))
     assert text.count("b") - text.count("body") == 9_000
-    assert "[10,010 characters left out here: --json has them]" in text
+    assert "[10,010 characters left out; --json prints them]" in text
     assert "BEGIN" in text
     assert 'END"' in text
 

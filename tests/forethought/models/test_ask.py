@@ -91,7 +91,7 @@ async def test_retries_end(serve: Serve) -> None:
         (Fault("400", message="bad temperature"), "bad temperature", 3),
         (Fault("404", message="model x does not exist"), "no such model", 3),
         (Fault("401", message="wrong key"), "the key was refused", 1),
-        (Fault("403"), "may not", 1),
+        (Fault("403"), "lacks permission", 1),
         (Fault("429", code="insufficient_quota", retry_after="0.02"), "quota is spent", 1),
         (Fault("429", type="insufficient_quota"), "quota is spent", 1),
     ],

@@ -38,7 +38,7 @@ def refused(host: str = "127.0.0.1", port: int = 11434) -> OSError:
         (
             failed(REMOTE, refused("192.0.2.7", 8000)),
             REMOTE,
-            "is the server at http://192.0.2.7:8000 running? Else correct --base-url",
+            "is the server at http://192.0.2.7:8000 running? If so, correct --base-url",
             PATIENCE_S,
         ),
         (

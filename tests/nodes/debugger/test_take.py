@@ -41,6 +41,14 @@ async def test_a_run_is_judged_by_the_evaluator_or_its_source_or_taken_as_failed
     assert by or "a debugged run counts as failed" in verdict["reason"]
 
 
+@pytest.mark.parametrize(("answer", "hinted"), [(f"I found it: {GOLD}, in the hall.", True), ("no", False)])
+async def test_an_answer_that_holds_the_expected_one_is_a_case_for_a_model(
+    debug: Debug, answer: str, hinted: bool
+) -> None:
+    out = await debug({"trajectory": trajectory(1, answer=answer).model_dump()}, expect=GOLD)
+    assert any("--judge model" in note for note in out["notes"]) == hinted
+
+
 @pytest.mark.parametrize(("outcome", "status"), [("success", "successful"), ("failure", "found")])
 async def test_a_recorded_outcome_wins_over_what_the_gold_answers_of_the_file_suggest(
     debug: Debug, outcome: Any, status: str

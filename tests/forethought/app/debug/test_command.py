@@ -198,7 +198,7 @@ def test_debuggings_are_threads_that_are_listed_when_asked_for(cli: Cli, debuggi
     for command in (("run", "x", "--thread", "debug:t1:1"), ("fork", "debug:t1:1", "--before", "1")):
         refused = cli(*command)
         assert (refused.code, "is a debugging" in refused.err) == (2, True)
-    assert "is a debugging itself" in cli("debug", "debug:t1:1").err
+    assert "is a debugging thread; continue it with: " in cli("debug", "debug:t1:1").err
 
 
 def test_a_run_that_broke_off_with_an_error_can_be_debugged_and_one_that_waits_cannot(
@@ -208,7 +208,7 @@ def test_a_run_that_broke_off_with_an_error_can_be_debugged_and_one_that_waits_c
     assert cli("run", "What is 40 + 2?", "--thread", "waits").code == 4
     refused = cli("debug", "waits")
     assert refused.code == 2
-    assert "thread waits is not over (interrupted): finish it before it is debugged" in refused.err
+    assert "thread waits is unfinished (interrupted): finish it first" in refused.err
     script.question, script.fault = (
         "",
         lambda seen: Fault("503") if seen.reply_name == "AnswerDraft" else None,
@@ -269,7 +269,7 @@ def test_what_asks_more_than_ten_times_says_first_what_it_will_cost(
     assert "13 model calls" in shown.out
     shown = cli("debug", "--trajectory", file)
     assert "estimate" not in shown.out
-    assert "in question: step 2: it may be" in shown.out
+    assert "suspect: step 2: it may be" in shown.out
     assert "#1, 3-12 not examined: the triage did not select it" in shown.out
 
 
@@ -287,11 +287,11 @@ def test_one_of_several_is_picked(cli: Cli, debugging: Start, tmp_path: Path) ->
     file = write(tmp_path / "r.json", [trajectory(f"r{n}", task=f"Find key {n}.") for n in range(1, 15)])
     refused = cli("debug", "--trajectory", file)
     assert refused.code == 2
-    assert "it holds 14 runs; see them with --list" in refused.err
+    assert "holds 14 runs; list them with --list" in refused.err
     assert "--pick: r1, r2," in refused.err
     assert "r10, ..." in refused.err
     assert cli("debug", "--trajectory", file, "--pick", "r3", "--json").json["subject"]["id"] == "r3"
-    assert "none of its 14 runs is called r99" in cli("debug", "--trajectory", file, "--pick", "r99").err
+    assert "holds 14 runs, none called r99" in cli("debug", "--trajectory", file, "--pick", "r99").err
 
 
 WORLD = """
@@ -337,5 +337,8 @@ def test_a_trajectory_is_run_again_in_its_environment(
     )
     assert GUIDANCE in server.requests[-1].text
     assert "RuntimeError: no such world" in cli(*again, "debugged_world:broken").err
-    assert "makes no forethought.rollouts.types.Environment" in cli(*again, "debugged_world:nothing").err
+    assert (
+        "does not return a forethought.rollouts.types.Environment"
+        in cli(*again, "debugged_world:nothing").err
+    )
     assert "ModuleNotFoundError" in cli(*again, "no_such_module:World").err

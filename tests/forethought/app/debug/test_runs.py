@@ -55,7 +55,7 @@ def test_failed_runs_are_debugged_with_a_table_that_begins_with_what_recurs(
     assert shown.code == 0, shown.err
     assert "note: estimate: about 16 calls" in shown.out
     assert shown.out.index("estimate") < shown.out.index("debugging r1")
-    table = shown.out[shown.out.index("What recurs in 4 runs") :]
+    table = shown.out[shown.out.index("Recurring in 4 runs") :]
     broken = f"3 of 4 runs (3 of 3 calls, 3 critical; 0 of 1 that succeeded): {REPLIES}"
     parts = (
         broken,
@@ -74,7 +74,7 @@ def test_the_same_command_goes_on_and_repeats_no_call(cli: Cli, debugging: Start
     broken = cli("debug", "logs", "--failed", "--limit", "3", "--json")
     assert broken.code == 1
     assert [run["status"] for run in broken.json["runs"]] == ["found", "found", "failed"]
-    assert "the same command goes on with it" in broken.err
+    assert "to continue, repeat the command" in broken.err
     calls = len(server.requests)
     script.fault = lambda seen: None
     done = cli("debug", "logs", "--failed", "--limit", "3", "--json")
@@ -98,11 +98,11 @@ def test_the_same_command_goes_on_and_repeats_no_call(cli: Cli, debugging: Start
     [
         (
             ("logs",),
-            "it holds 5 runs; see them with --list, debug several with --failed or --limit N",
+            "holds 5 runs; list them with --list, debug several with --failed or --limit N",
         ),
-        (("t1", "--list"), "--list, --failed and --limit go with recorded runs"),
+        (("t1", "--list"), "--list, --failed and --limit need recorded runs"),
         (("logs", "--trajectory", "logs"), "either a THREAD or"),
-        (("logs", "--failed", "--pick", "r3"), "no run of it has failed"),
+        (("logs", "--failed", "--pick", "r3"), "records no failed run"),
     ],
 )
 def test_a_line_says_what_to_do(

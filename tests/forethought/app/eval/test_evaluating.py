@@ -146,7 +146,7 @@ def test_the_estimate_is_asked_about_and_the_cap_holds(cli: Cli, counting: Start
     first = cli(*command("--trials", "3", "--json"))
     assert (first.code, first.json["status"], len(server.requests)) == (4, "waits", 1)
     assert (first.json["estimate"]["runs"], first.json["estimate"]["tokens"]) == (12, 1440)
-    assert "go on with the same command and --yes" in first.err
+    assert "repeat the command with --yes" in first.err
     capped = cli(*command("--trials", "3", "--yes", "--parallel", "1", "--max-tokens-total", "500", "--json"))
     assert (capped.code, capped.json["status"], capped.json["capped"]) == (3, "incomplete", True)
     assert (len(server.requests), capped.json["cost"]["tokens"]) == (5, 600)
@@ -263,7 +263,7 @@ def test_a_method_learns_once_from_samples_that_are_not_evaluated(cli: Cli, coun
     assert cli(*given, "--trials", "2").code == 0
     assert all(policy.asked[id] == 1 for id in learned["samples"])
     out = cli(*command("--yes", "--limit", "2", "--train", "1", method=f"{ONCE},{LEARNS}"))
-    assert (out.code, "has learned from other samples: give the --train" in out.err) == (2, True)
+    assert (out.code, "learned from other samples: repeat its --train" in out.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_a_method_learns_once_from_samples_that_are_not_evaluated(cli: Cli, coun
         (command("--data", "elsewhere"), "elsewhere/test.jsonl is not there: write it"),
         (command("--set", "max_steps=3"), "every method has the same budget; use --steps"),
         (command("--train", "9", method=LEARNS), "--train 9: only 0 samples are not evaluated"),
-        (command("--steps", "2001", method="ours"), "--steps 2001: our agent does not take that many"),
+        (command("--steps", "2001", method="ours"), "--steps 2001 is more than the agent allows"),
         (command("--max-usd", "1"), "no price is known for openai:scripted; use --max-tokens-total"),
         (command("--seconds", "inf"), "Invalid value for '--seconds'"),
         (command(method="json:loads"), "json:loads is no method"),

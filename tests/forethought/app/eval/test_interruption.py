@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[4]
 TOKENS = 120
 """What a reply costs."""
 IDS = [f"thing{number}" for number in range(8)]
-GOES_ON = "the same command goes on with it"
+GOES_ON = "to continue, repeat the command"
 
 
 @pytest.fixture(autouse=True)

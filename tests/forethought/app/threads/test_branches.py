@@ -75,7 +75,7 @@ def test_the_difference_names_the_first_step_that_differs(cli: Cli, scripted: Sc
     assert found["steps"][0]["a"]["observation"] == "both say 42"
     assert found["steps"][0]["b"]["observation"] == "both say forty-two"
     shown = cli("show", "t1", "--diff", "1").out
-    assert "they part at step 3" in shown
+    assert "they diverge at step 3" in shown
     assert "-     both say 42" in shown
     assert "+     both say forty-two" in shown
 
@@ -92,15 +92,15 @@ def test_steps_of_earlier_tasks_count_as_shared(cli: Cli, scripted: Scripted) ->
     found = cli("show", "t1", "--diff", "1", "--json").json
     assert (found["same_steps"], found["parts_at"]) == (3, 4)
     shown = cli("show", "t1", "--diff", "1").out
-    assert "3 steps are the same; they part at step 4" in shown
-    assert "- branch 1: answered, 6 steps\n+ branch 3, the head: " in shown
+    assert "3 steps are the same; they diverge at step 4" in shown
+    assert "- branch 1: answered, 6 steps\n+ branch 3, current: " in shown
 
 
 def test_a_branch_that_is_not_there_is_refused(forked: Cli) -> None:
     for arguments, message in [
-        (("--diff", "7"), "name another branch of the 2 than the head, by its number"),
-        (("--diff", "2"), "name another branch of the 2 than the head"),
-        (("--diff", "1", "--branches"), "give one of them"),
+        (("--diff", "7"), "name one of the 2 branches other than the current one, by its number"),
+        (("--diff", "2"), "name one of the 2 branches other than the current one"),
+        (("--diff", "1", "--branches"), "use only one of"),
     ]:
         refused = forked("show", "t1", *arguments)
         assert (refused.code, is_one_clear_line(refused), message in refused.err) == (2, True, True), refused

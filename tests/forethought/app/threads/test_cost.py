@@ -157,7 +157,7 @@ def test_a_price_that_is_not_known_is_none_and_one_that_is_is_summed(cli: Cli, s
 
 def test_one_view_at_a_time(cli: Cli) -> None:
     refused = cli("show", "t", "--cost", "--steps")
-    assert (refused.code, "give one of them" in refused.err) == (2, True)
+    assert (refused.code, "use only one of" in refused.err) == (2, True)
 
 
 def test_on_a_narrow_screen_the_notes_stand_below_the_figures(monkeypatch: Any) -> None:

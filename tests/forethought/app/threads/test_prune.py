@@ -56,8 +56,8 @@ def test_finished_threads_go(cli: Cli, monkeypatch: pytest.MonkeyPatch, kept: st
     begun("t1", "t2", "t3")
     begun("t4", status="running")
     waits = cli("threads", "--prune", "--older-than", "0m")
-    assert (waits.code, "3 threads and 0 debuggings" in waits.out) == (4, True), waits
-    assert "nothing was deleted; go on with the same command and --yes" in waits.err
+    assert (waits.code, "3 threads and 0 debugging threads" in waits.out) == (4, True), waits
+    assert "nothing was deleted; to delete, repeat the command with --yes" in waits.err
     assert names(cli) == ["t1", "t2", "t3", "t4"]
 
     done = cli("threads", *NOW)

@@ -89,7 +89,7 @@ def test_help_and_version(cli: Cli) -> None:
         said = cli(*arguments)
         assert (said.code, said.err) == (0, "")
         assert "Usage: forethought" in said.out
-    assert "1 failed, 2 usage error" in " ".join(cli("--help").out.split())
+    assert "1 failed, 2 wrong use" in " ".join(cli("--help").out.split())
     assert cli("--version").out.startswith("forethought ")
     bare = cli()
     assert bare.code == 2

@@ -20,7 +20,7 @@ from tests.support.processes import Start
 def test_an_unknown_thread_is_one_line(cli: Cli) -> None:
     done = cli("view", "nobody", "--no-browser")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "forethought: no thread nobody; `forethought threads` lists those there are\n"
+    assert done.err == "forethought: no thread nobody; see: forethought threads\n"
 
 
 def test_a_port_that_is_taken_is_one_line(cli: Cli) -> None:

@@ -184,7 +184,9 @@ class _Use:
 
         into, out, values = self.options.into, self.options.out, self.values
         if into != "records" and not values.get("error_reflections"):
-            raise CliError("no error type recurred in two tasks, so nothing can be generalized: add tasks")
+            raise CliError(
+                "no error type recurred in two tasks, so nothing applies to other tasks: add tasks"
+            )
         if into == "lessons" or out is None:
             return "", await self._keep_lessons()
         if into == "records":

@@ -150,8 +150,8 @@ def test_what_cannot_be_written_is_one_line(ran: Cli, tmp_path: Path) -> None:
     for arguments, words in (
         (("--html", "folder"), "is a folder"),
         (("--markdown", "/dev/null/x.md"), "cannot be written"),
-        (("--html", "a.html", "--markdown", "a.md"), "give one"),
-        (("--html", "a.html", "--json"), "--json prints the run"),
+        (("--html", "a.html", "--markdown", "a.md"), "use only one"),
+        (("--html", "a.html", "--json"), "use either --json"),
     ):
         said = ran("show", "t1", *arguments)
         assert said.code == 2

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.threads import commands
 from tests.browser.viewer import Viewer
@@ -21,7 +21,7 @@ from tests.support.chromium import launch_options
 from tests.support.model_server import ModelServer
 
 IMAGES = Path(__file__).parent / "images"
-HEIGHT = 1000
+HEIGHTS = {"viewer-threads.png": 640, "viewer-run.png": 1340, "viewer-run-dark.png": 1340}
 
 
 def main() -> None:
@@ -30,6 +30,7 @@ def main() -> None:
         models = ModelServer(Script())
         with commands(Path(folder), models) as command:
             command("run", "What is 40 + 2?")
+            command("run", "What is 6 * 7?", "--set", "approve_plan=true")
             command("run", "--demo")
         viewer = Viewer(Path(folder), models.url)
         try:
@@ -44,21 +45,23 @@ def take(origin: str) -> None:
     """Picture the list of threads, and the newest thread in light and in dark colours."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**launch_options())
-        page = browser.new_page(viewport={"width": 1280, "height": HEIGHT}, base_url=origin)
+        page = browser.new_page(base_url=origin)
         page.goto("/view/")
-        write("viewer-threads.png", page.screenshot())
+        write("viewer-threads.png", page)
         page.locator('main a[href*="/threads/"]').first.click()
         page.wait_for_load_state("load")
-        write("viewer-run.png", page.screenshot())
+        write("viewer-run.png", page)
         page.emulate_media(color_scheme="dark")
-        write("viewer-run-dark.png", page.screenshot())
+        write("viewer-run-dark.png", page)
         browser.close()
 
 
-def write(name: str, picture: bytes) -> None:
-    """Write a picture with few colours."""
+def write(name: str, page: Page) -> None:
+    """Write a picture of the top of a page, with few colours."""
+    page.set_viewport_size({"width": 1280, "height": HEIGHTS[name]})
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     IMAGES.mkdir(exist_ok=True)
-    Image.open(io.BytesIO(picture)).convert("RGB").quantize(128).save(IMAGES / name, optimize=True)
+    picture.quantize(128).save(IMAGES / name, optimize=True)
 
 
 if __name__ == "__main__":

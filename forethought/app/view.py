@@ -94,7 +94,7 @@ def plan(record: Json, revised: bool = False, *, whole: bool = False) -> Rendera
     return Group(head, table)
 
 
-_SIGN = re.compile(r"S\d+ \w[\w ]*, ")
+SIGN = re.compile(r"S\d+ \w[\w ]*, ")
 """How the evidence begins where it is a sign."""
 
 
@@ -107,7 +107,7 @@ def review(record: Json) -> RenderableType:
     errors: Sequence[Json] = record.get("errors") or []
     if not errors:
         return Text(f"Reflector: no planning errors found in plan v{version}", style="green")
-    signs = [error for error in errors if _SIGN.match(str(error.get("evidence") or ""))]
+    signs = [error for error in errors if SIGN.match(str(error.get("evidence") or ""))]
     counts = [how_many(len(errors) - len(signs), "planning error")] if len(errors) > len(signs) else []
     counts += [f"{how_many(len(signs), 'uncovered sign')}"] if signs else []
     lines = [Text(f"Reflector: {' and '.join(counts)} in plan v{version}", style="yellow")]

@@ -43,8 +43,8 @@ async def test_the_first_tab_skips_to_the_content(page: Page, viewer: Viewer) ->
 
 async def test_a_step_opens_and_closes(page: Page, viewer: Viewer) -> None:
     await page.goto(viewer.path("demo"))
-    step = page.locator("details").filter(has=page.locator("summary", has_text="python(")).first
-    await step.locator("summary").focus()
+    step = page.locator("li.step > details").first
+    await step.locator("> summary").focus()
     for key, open_ in (("Enter", True), ("Space", False)):
         await page.keyboard.press(key)
         assert await step.evaluate("(each) => each.open") is open_

@@ -16,7 +16,7 @@ from tests.browser.watch import Watch
 
 _MOST_PAGES = 40
 """Pages that a walk looks at; each kind of page is looked at once a thread."""
-_LINKS = """() => [...document.querySelectorAll("a[href]:not([download])")].map((each) => each.href)"""
+_LINKS = """() => [...document.querySelectorAll("a[href]:not([download], svg *)")].map((each) => each.href)"""
 
 
 async def faults_of(page: Page) -> list[str]:

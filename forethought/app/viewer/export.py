@@ -75,7 +75,7 @@ def _templates() -> Environment:
     vendor = STATIC / "vendor"
     notice = f"/* dagre\n{(vendor / 'dagre.LICENSE').read_text('utf-8')}*/\n"
     script = notice + (vendor / "dagre.min.js").read_text("utf-8") + (STATIC / "plan.js").read_text("utf-8")
-    style = (STATIC / "style.css").read_text("utf-8")
+    style = "".join((STATIC / f"{name}.css").read_text("utf-8") for name in ("style", "run"))
     templates = environment()
     templates.globals |= {
         "address": lambda query, **changes: "",

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from forethought.app import view
+from forethought.app.text import to_json
+from forethought.app.view import SIGN
 
 Json = dict[str, Any]
 Pieces = list[tuple[bool, str]]
 """A text in pieces: whether each differs from the other text, and its words."""
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+_LONGEST = 4_000
+"""Most words and spaces of a text that is compared word by word."""
+_ALIKE = 0.4
+"""Least ratio of equal words, of which the differences are worth a mark."""
 
 
 def plan_versions(plans: Sequence[Mapping[str, Any]], result: Mapping[str, Any], base: int) -> list[Json]:
     """The versions of the present task's plan, oldest first.
 
-    {version, plan, review, replan, changes, missing}: the plan (None where it cannot be read), what the
-    reflector found in it, the request that it was made upon, and what changed since the version before.
+    {version, plan, review, errors, signs, by, replan, changes}: the plan (None where it cannot be read), what
+    the reflector found in it (errors, and signs that nothing looks after), who made it, the request that it
+    was made upon, and what changed since the version before.
     `plans` were written on the way (those of earlier tasks too), `base` is the last step before the task.
     """
     present: Mapping[str, Any] = result["plan"] or {}
@@ -36,6 +44,7 @@ def plan_versions(plans: Sequence[Mapping[str, Any]], result: Mapping[str, Any],
                 "version": version,
                 "plan": plan,
                 "review": review,
+                **_found(review),
                 "by": "reflector" if revised else "planner",
                 "replan": asked[-1] if asked and not revised else None,
                 "changes": plan_changes(before, plan) if before and plan else [],
@@ -45,61 +54,65 @@ def plan_versions(plans: Sequence[Mapping[str, Any]], result: Mapping[str, Any],
     return versions
 
 
-def plan_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Json]:
-    """The subtasks of both plans, those of the new one first: {id, change, old, new}.
+def _found(review: Mapping[str, Any] | None) -> Json:
+    """The errors of a diagnosis, apart from the signs among them."""
+    found: Sequence[Json] = (review or {}).get("errors") or []
+    signs = [error for error in found if SIGN.match(str(error.get("evidence") or ""))]
+    return {"errors": [error for error in found if error not in signs], "signs": signs}
 
-    `change` is added, removed, changed or same; `old` and `new` are lists of {name, pieces}, a part each.
+
+def plan_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Json]:
+    """The subtasks that differ, those of the new plan first: {id, change, parts}.
+
+    `change` is added, removed or changed. A part that differs is {name, code, old, new}: whether it is shown
+    as code, and its text in both plans in pieces ([]: it has none).
     """
     before, after = ({one["id"]: _parts(one) for one in plan.get("subtasks") or []} for plan in (old, new))
     changes = []
     for name in [*after, *(name for name in before if name not in after)]:
-        one, other = before.get(name), after.get(name)
-        kind = (
-            "removed" if other is None else "added" if one is None else "same" if one == other else "changed"
-        )
-        left, right = _compared(one or {}, other or {}, kind)
-        changes.append({"id": name, "change": kind, "old": left, "new": right})
+        one, other = before.get(name, {}), after.get(name, {})
+        if one != other:
+            change = "changed" if one and other else "removed" if one else "added"
+            changes.append({"id": name, "change": change, "parts": _compared(one, other)})
     return changes
 
 
 def _parts(subtask: Mapping[str, Any]) -> dict[str, str]:
     call = subtask.get("call") or {}
+    tool = str(call.get("tool") or "")
+    arguments = {f"{tool}: {name}": _text(value) for name, value in (call.get("arguments") or {}).items()}
     parts = {
         "task": str(subtask.get("description") or ""),
-        "after": ", ".join(subtask.get("depends_on") or []),
-        "call": view.call(call.get("tool"), call.get("arguments"), None) if call else "",
+        "depends on": ", ".join(subtask.get("depends_on") or []),
         "expected": str(subtask.get("expected") or ""),
+        "calls": tool,
+        **arguments,
     }
     return {name: text for name, text in parts.items() if text}
 
 
-def _compared(old: Mapping[str, str], new: Mapping[str, str], kind: str) -> tuple[list[Json], list[Json]]:
-    """The parts of both, in pieces that tell which words differ. A subtask that is only in one is whole."""
-    left: list[Json] = []
-    right: list[Json] = []
-    for name in dict.fromkeys([*old, *new]):
+def _text(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else to_json(value)
+
+
+def _compared(old: Mapping[str, str], new: Mapping[str, str]) -> list[Json]:
+    """The parts that differ, in the order of the new subtask."""
+    parts = []
+    for name in dict.fromkeys([*new, *old]):
         before, after = old.get(name, ""), new.get(name, "")
-        if kind == "changed":
-            pieces = word_differences(before, after)
-        else:
-            pieces = [(False, before)], [(False, after)]
-        for side, found, text in ((left, pieces[0], before), (right, pieces[1], after)):
-            if text:
-                side.append({"name": name, "pieces": found})
-    return left, right
+        if before != after:
+            left, right = word_differences(before, after)
+            parts.append({"name": name, "code": ":" in name, "old": left, "new": right})
+    return parts
 
 
 def word_differences(old: str, new: str) -> tuple[Pieces, Pieces]:
-    """Both texts in pieces. Texts that have little in common differ as a whole."""
-    a, b = old.split(), new.split()
+    """Both texts in pieces. Of texts that have little in common, no word is marked."""
+    a, b = _WORDS.findall(old), _WORDS.findall(new)
     matcher = SequenceMatcher(None, a, b, autojunk=False)
-    if matcher.quick_ratio() < 0.4:
-        return [(True, old)], [(True, new)]
+    if max(len(a), len(b)) > _LONGEST or matcher.ratio() < _ALIKE:
+        return [(False, old)] * bool(old), [(False, new)] * bool(new)
     codes = matcher.get_opcodes()
-    left = ((tag != "equal", " ".join(a[i:j])) for tag, i, j, _, _ in codes)
-    right = ((tag != "equal", " ".join(b[i:j])) for tag, _, _, i, j in codes)
-    return _said(left), _said(right)
-
-
-def _said(pieces: Iterable[tuple[bool, str]]) -> Pieces:
-    return [piece for piece in pieces if piece[1]]
+    left = [(tag != "equal", "".join(a[i:j])) for tag, i, j, _, _ in codes if i < j]
+    right = [(tag != "equal", "".join(b[i:j])) for tag, _, _, i, j in codes if i < j]
+    return left, right

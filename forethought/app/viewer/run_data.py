@@ -11,13 +11,20 @@ from forethought.app.threads.branches import branches_of_tree
 from forethought.app.threads.thread import is_debugging
 from forethought.app.viewer.plan_history import plan_versions
 from forethought.app.viewer.runs import Threads
-from forethought.app.viewer.timeline import step_record, timeline
+from forethought.app.viewer.timeline import timeline
+from forethought.models.allowance import total
 
 Json = dict[str, Any]
 _PASSAGE = 6
 """Lines of an observation that are shown beside the answer."""
 _DEBUGGINGS = 5
 """Most debuggings of a thread that its page shows."""
+_ROLES = {
+    "planner": ("planner", "plan_intra", "replanning"),
+    "tool agent": ("tool", "tool_intra"),
+    "answer agent": ("answer", "answer_intra", "answer_checks"),
+}
+"""Keys of `usage` under which a role is booked that has several."""
 _WORDS = re.compile(r"\d[\d.,]*\d|\w{4,}")
 
 
@@ -56,12 +63,14 @@ async def run_data(
         "versions": versions,
         "version": _chosen(versions, version),
         "waves": _waves(result["steps"]),
-        "timeline": timeline(result, long_term, step=step, page=page, whole=whole),
+        "timeline": timeline(result, values, step=step, page=page, whole=whole),
         "short_term": {
             key: one for key, one in (values.get("short_term") or {}).items() if any(one.values())
         },
-        "long_term": [one for one in long_term.values() if one.get("evaluation") or one.get("reflection")],
-        "roles": values.get("usage") or {},
+        "long_term": {
+            number: one for number, one in long_term.items() if "score" in one or one.get("failures")
+        },
+        "roles": _by_role(values.get("usage") or {}),
         "running": running,
         "whole": whole,
         "checkpoint": checkpoint,
@@ -89,17 +98,26 @@ def _waves(steps: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
     return waves
 
 
+def _by_role(usage: Mapping[str, Any]) -> dict[str, Any]:
+    """What each role's model spent, whatever mechanism asked it."""
+    own = {key: role for role, keys in _ROLES.items() for key in keys}
+    spent: dict[str, list[Any]] = {}
+    for key, one in usage.items():
+        if one.get("calls"):
+            spent.setdefault(own.get(key, key), []).append(one)
+    return {role: total(*records) for role, records in spent.items()}
+
+
 def _sources(result: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> list[Json]:
-    """The answer's sources, each with its step and the lines of it that are closest to the answer."""
+    """The answer's sources, each with the lines of its step that are closest to the answer."""
     by_number = {step["n"]: step for step in steps}
     return [
         {
             **source,
-            "step": step_record(by_number[source["n"]]),
             "passage": passage(str(by_number[source["n"]]["observation"]), result["answer"]),
         }
         if source["n"] in by_number
-        else {**source, "step": None, "passage": []}
+        else {**source, "passage": []}
         for source in result["sources"]
     ]
 

@@ -32,7 +32,7 @@ async def threads(request: Request) -> Response:
     async def state_of(thread_id: str) -> Mapping[str, Any]:
         return (await runs.snapshot(thread_id)).values
 
-    await add_seconds(shown, state_of)
+    await add_seconds([one for thread in shown for one in (thread, *thread["debuggings"])], state_of)
     return page(
         "threads.html.j2",
         threads=shown, query=query, status=status, number=wanted, more=len(listed) > wanted * PAGE,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from forethought.app.viewer.plan_history import plan_changes
 from forethought.app.viewer.prose import prose
 from forethought.app.viewer.run_data import passage
-from forethought.app.viewer.timeline import timeline
+from forethought.app.viewer.timeline import step_record, timeline
 from tests.support.sample_state import step
 
 
 def _result(count: int, status: str = "answered") -> dict[str, object]:
     steps = [step(n, "a", ok=True, observation="x") for n in range(1, count + 1)]
     replan = {"n": 50, "reason": "why", "kind": "agent", "forced": False}
-    return {"steps": steps, "status": status, "replans": [replan], "plan_reviews": [], "plan": {}}
+    return {"steps": steps, "status": status, "replans": [replan], "skipped": [], "plan": {}}
 
 
 def test_a_step_is_on_its_page_and_a_replan_comes_once() -> None:
@@ -27,6 +27,34 @@ def test_a_step_is_on_its_page_and_a_replan_comes_once() -> None:
     assert len(timeline(_result(120), {}, whole=True)["numbers"]) == 120
 
 
+def test_a_step_has_its_own_time_beside_its_models() -> None:
+    usage = {"calls": 2, "seconds": 1.25, "input_tokens": 30, "output_tokens": 4, "usd": 0.5}
+    found = step_record(step(1, "a", ok=True, observation="x", seconds=3.0, usage=usage), {})
+    assert (found["own_seconds"], found["model_seconds"], found["tokens"], found["usd"]) == (
+        1.75,
+        1.25,
+        34,
+        0.5,
+    )
+    free = step_record(step(1, "a", ok=True, observation="x", seconds=3.0, usage={"unpriced": 1}), {})
+    assert (free["own_seconds"], free["model_seconds"], free["usd"]) == (3.0, 0.0, None)
+    code = step(1, "a", ok=True, observation="x", arguments={"code": "\na = 1\n\nprint(a)\n", "note": None})
+    assert step_record(code, {})["gist"] == "code: a = 1 (+1 line)"
+
+
+def test_what_happened_between_steps_is_told_in_its_place() -> None:
+    long_term = {"1": {"round": 1, "score": 4, "evaluation": "thin"}, "2": {"failures": {"3": {}}}}
+    rejected = [{"n": 3, "tool": "lookup", "arguments": {}, "evaluation": "risky", "score": 3}]
+    memory = {"long_term": long_term, "short_term": {"a": {"rejected": rejected}}}
+    steps = [step(n, "a", ok=True, observation="x", round=1 if n < 3 else 2) for n in (1, 2, 3)]
+    skip = {"n": 0, "mechanism": "plan_intra", "why": "a simple task"}
+    result = {"steps": steps, "status": "answered", "replans": [], "skipped": [skip], "plan": {"version": 4}}
+    entries = timeline(result, memory, whole=True)["entries"]
+    kinds = [one["kind"] for one in entries if one["kind"] != "wave"]
+    assert kinds == ["round", "skips", "plan", "step", "step", "failed_round", "round", "step", "plan"]
+    assert [one["rejected"] for one in entries if one["kind"] == "step"] == [[], [], rejected]
+
+
 def test_plan_changes_tell_which_words_differ() -> None:
     old = {"subtasks": [{"id": "a", "description": "read the May sheet"}, {"id": "b", "description": "add"}]}
     new = {"subtasks": [{"id": "a", "description": "read the June sheet"}, {"id": "c", "description": "sum"}]}
@@ -36,7 +64,7 @@ def test_plan_changes_tell_which_words_differ() -> None:
         "c": "added",
         "b": "removed",
     }
-    assert (True, "June") in changes["a"]["new"][0]["pieces"]
+    assert changes["a"]["parts"][0]["new"] == [(False, "read the "), (True, "June"), (False, " sheet")]
 
 
 def test_the_passage_is_what_shares_words_with_the_answer() -> None:

@@ -34,7 +34,7 @@ def test_threads_are_listed_newest_first_with_their_figures(
     assert figures[0].startswith("interrupted ")
     assert figures[1].startswith("answered score 9 ")
     assert "3 steps" in figures[1]
-    assert "tokens price unknown" in figures[1]
+    assert "tokens" in figures[1]
     assert titles(page("/?q=ANSWER+40")) == []
     assert titles(page("/?q=42+WHAT")) == ["What is 40 + 2?"], "in the answer and in the task"
     assert titles(page("/?status=interrupted")) == ["<img src=x onerror=alert(1)> gnp.exe"]

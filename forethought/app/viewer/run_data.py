@@ -63,6 +63,7 @@ async def run_data(
         "versions": versions,
         "version": _chosen(versions, version),
         "waves": _waves(result["steps"]),
+        "active": under_way(values) if running else set(),
         "timeline": timeline(result, values, step=step, page=page, whole=whole),
         "short_term": {
             key: one for key, one in (values.get("short_term") or {}).items() if any(one.values())
@@ -96,6 +97,12 @@ def _waves(steps: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
         one["last"] = step["wave"]
         one["steps"].append(step["n"])
     return waves
+
+
+def under_way(values: Mapping[str, Any]) -> set[str]:
+    """The subtasks of the present wave whose step is still to be recorded."""
+    recorded = {step["n"] for step in values.get("trajectory") or []}
+    return {one["subtask"] for one in values.get("dispatch") or [] if one["n"] not in recorded}
 
 
 def _by_role(usage: Mapping[str, Any]) -> dict[str, Any]:

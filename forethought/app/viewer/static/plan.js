@@ -2,13 +2,14 @@
 // Draws the plan's list as a graph, and leads #step-N to the page that has the step.
 (() => {
   const HEIGHT = 62;
-  const SIGNS = { finished: "✓", failed: "✕", blocked: "■", pending: "○" };
-  // The outline of each state around 0, 0, from half its width: round, with cut corners, slanted, plain.
+  const SIGNS = { finished: "✓", failed: "✕", blocked: "■", pending: "○", running: "●" };
+  // The outline of each state around 0, 0, from half its width: round, with cut corners, slanted, plain, pointed.
   const SHAPES = {
     finished: (x) => `M${22 - x},-31H${x - 22}A22,22 0 0 1 ${x},-9V9A22,22 0 0 1 ${x - 22},31H${22 - x}A22,22 0 0 1 ${-x},9V-9A22,22 0 0 1 ${22 - x},-31Z`,
     failed: (x) => `M${14 - x},-31H${x - 14}L${x},-17V17L${x - 14},31H${14 - x}L${-x},17V-17Z`,
     blocked: (x) => `M${14 - x},-31H${x}L${x - 14},31H${-x}Z`,
     pending: (x) => `M${-x},-31H${x}V31H${-x}Z`,
+    running: (x) => `M${16 - x},-31H${x - 16}L${x},0L${x - 16},31H${16 - x}L${-x},0Z`,
   };
 
   function element(name, attributes, parent, text = "") {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forethought.app.viewer.plan_history import plan_changes
 from forethought.app.viewer.prose import prose
-from forethought.app.viewer.run_data import passage
+from forethought.app.viewer.run_data import passage, under_way
 from forethought.app.viewer.timeline import step_record, timeline
 from tests.support.sample_state import step
 
@@ -53,6 +53,12 @@ def test_what_happened_between_steps_is_told_in_its_place() -> None:
     kinds = [one["kind"] for one in entries if one["kind"] != "wave"]
     assert kinds == ["round", "skips", "plan", "step", "step", "failed_round", "round", "step", "plan"]
     assert [one["rejected"] for one in entries if one["kind"] == "step"] == [[], [], rejected]
+
+
+def test_a_subtask_is_under_way_until_its_step_is_recorded() -> None:
+    sent = [{"subtask": "a", "n": 1}, {"subtask": "b", "n": 2}]
+    assert under_way({"dispatch": sent, "trajectory": [step(1, "a")]}) == {"b"}
+    assert under_way({}) == set()
 
 
 def test_plan_changes_tell_which_words_differ() -> None:

@@ -113,7 +113,7 @@ async def test_a_client_lists_and_calls_the_tools(connected: Any, scripted: Serv
         result = await said(session, "run_task", task="What is 6 * 7?")
         assert (result["status"], result["answer"]) == ("answered", "42")
         assert await said(session, "lessons") == {"lessons": []}
-        assert await said(session, "review_plan", task="x") == "plan: Field required"
+        assert await said(session, "review_plan", task="x") == "plan: field required"
 
 
 async def test_a_client_that_leaves_is_no_error(caplog: pytest.LogCaptureFixture) -> None:

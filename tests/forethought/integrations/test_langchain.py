@@ -238,7 +238,7 @@ def test_another_model_can_plan() -> None:
 
 
 def test_what_is_no_chat_model_is_not_replaced_by_the_default_one() -> None:
-    with pytest.raises(ValueError, match="model is a RunnableRetry: give a chat model"):
+    with pytest.raises(ValueError, match="model is a RunnableRetry: pass a LangChain chat model"):
         ProspectiveReflection(HastyClerk().with_retry())  # type: ignore[arg-type]
 
 

@@ -5,6 +5,7 @@ Secrets are redacted once more, whatever the run has redacted already.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import re
@@ -49,7 +50,8 @@ async def export(threads: Threads, thread_id: str, kind: str, settings: Settings
     else:
         name = "debugging.html.j2" if debugging else "run.html.j2"
         values = {"debugging": data, "whole": True} if debugging else data
-        text = _templates().get_template(name).render(layout="export.html.j2", release=release(), **values)
+        templates = await asyncio.to_thread(_templates)  # it reads files
+        text = templates.get_template(name).render(layout="export.html.j2", release=release(), **values)
     return redact(text)
 
 

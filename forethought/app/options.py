@@ -72,7 +72,7 @@ def _check_default_is_served(model: str, settings: Settings) -> None:
         listed = ", ".join(served[:_LISTED]) + (", ..." if len(served) > _LISTED else "")
         place = without_credentials(settings.base_url)
         raise CliError(
-            f"the server at {place} does not serve {model}; name one of its models with --model: "
+            f"the server at {place} does not serve {model}; set the model to one of these: "
             f"{one_line(listed, 900)}"
         )
 

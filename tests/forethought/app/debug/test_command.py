@@ -70,7 +70,7 @@ def test_a_rerun_goes_on_from_the_middle_and_is_compared(cli: Cli, debugging: St
     assert all(GUIDANCE in seen.text for seen in server.requests[-2:])
     for shown in (done.out, cli("show", "debug:t1:1").out):
         for part in (
-            "debugging t1 (forethought), 4 steps",
+            "debugging t1 (forethought), 3 steps and the answer",
             "task: What is 40 + 2?",
             "#1 no error",
             '#3 action parameter_error  "both say 42"',

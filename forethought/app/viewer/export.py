@@ -30,6 +30,8 @@ from forethought.settings import Settings
 TYPES = {"html": "text/html", "md": "text/markdown", "json": "application/json"}
 """Media types by what a file's name ends with."""
 STATIC = HERE / "static"
+STYLES = ("style", "parts", "run", "steps")
+"""Style sheets of an exported page."""
 
 
 async def export(threads: Threads, thread_id: str, kind: str, settings: Settings | None = None) -> str:
@@ -77,7 +79,7 @@ def _templates() -> Environment:
     vendor = STATIC / "vendor"
     notice = f"/* dagre\n{(vendor / 'dagre.LICENSE').read_text('utf-8')}*/\n"
     script = notice + (vendor / "dagre.min.js").read_text("utf-8") + (STATIC / "plan.js").read_text("utf-8")
-    style = "".join((STATIC / f"{name}.css").read_text("utf-8") for name in ("style", "run"))
+    style = "".join((STATIC / f"{name}.css").read_text("utf-8") for name in STYLES)
     templates = environment()
     templates.globals |= {
         "address": lambda query, **changes: "",

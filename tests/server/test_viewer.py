@@ -48,7 +48,7 @@ def test_a_task_is_begun_approved_forked_and_listed(server: DevServer) -> None:
         server.models.requests.clear()
         browser.post(f"{path}/fork", data={"before": "1", "guidance": "mind the small print"})
         page_when(browser, f"{path}/branches", "mind the small print")
-        assert page_when(browser, "/view/", "What colour is it?").count(path) == 1
+        assert page_when(browser, "/view", "What colour is it?").count(path) == 1
         for other in ("/view/knowledge", "/view/knowledge/lessons", "/view/evaluations", f"{path}/export.md"):
             assert browser.get(other).status_code == 200, other
         assert "is not running" in browser.post(f"{path}/stop").text

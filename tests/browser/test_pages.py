@@ -29,11 +29,11 @@ async def faults_of(page: Page) -> list[str]:
     ]
 
 
-async def walk(page: Page, viewer: Viewer, start: str) -> dict[str, list[str]]:
-    """The faults of each page that links lead to from `start`, without going to another thread."""
+async def walk(page: Page, viewer: Viewer, start: str, *others: str) -> dict[str, list[str]]:
+    """The faults of `others` and of each page that links lead to from `start`, in one thread or in none."""
     inside = f"/view/threads/{start.split('/')[3]}" if start.startswith("/view/threads/") else ""
     faults: dict[str, list[str]] = {}
-    ahead, kinds = [start], set[str]()
+    ahead, kinds = [start, *others], set[str]()
     while ahead and len(faults) < _MOST_PAGES:
         path = ahead.pop(0)
         if (kind := re.sub(r"\d+|[0-9a-f-]{36}", "N", path)) in kinds:
@@ -58,7 +58,7 @@ async def test_every_page_of_a_thread(page: Page, viewer: Viewer, watch: Watch, 
 
 
 async def test_every_page_beside_the_threads(page: Page, viewer: Viewer, watch: Watch) -> None:
-    faults = await walk(page, viewer, "/view/")
+    faults = await walk(page, viewer, "/view/", "/view/new")
     assert {path: found for path, found in faults.items() if found} == {}
 
 

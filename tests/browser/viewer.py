@@ -7,14 +7,17 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
 
 class Viewer:
-    """The viewer over the database in `folder`, whose runs ask the model at `model_url`."""
+    """The viewer over the database in `folder`, whose runs ask the model at `model_url`, if there is one."""
 
-    def __init__(self, folder: Path, model_url: str, *flags: str) -> None:
+    def __init__(
+        self, folder: Path, model_url: str | None, *flags: str, settings: Mapping[str, str] | None = None
+    ) -> None:
         self.folder = folder
         self.threads: dict[str, str] = {}
         """Ids of the threads, by the names of tests/browser/threads.py."""
@@ -27,7 +30,7 @@ class Viewer:
         with self._log_path.open("wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "forethought", "view", "--port", str(self.port), *flags],
-                env={**os.environ, **settings_of(folder, model_url)},
+                env={**os.environ, **settings_of(folder, model_url), **(settings or {})},
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
@@ -60,12 +63,12 @@ class Viewer:
         self._process.wait()
 
 
-def settings_of(folder: Path, model_url: str) -> dict[str, str]:
+def settings_of(folder: Path, model_url: str | None) -> dict[str, str]:
     """Environment variables that point a command at this database and this model."""
+    model = {"FORETHOUGHT_BASE_URL": model_url, "FORETHOUGHT_MODEL": "openai:scripted"} if model_url else {}
     return {
+        **model,
         "FORETHOUGHT_DATA_DIR": str(folder / "data"),
-        "FORETHOUGHT_BASE_URL": model_url,
-        "FORETHOUGHT_MODEL": "openai:scripted",
         "FORETHOUGHT_REQUEST_RETRIES": "0",
         "FORETHOUGHT_EFFORT": "paper",
         "XDG_CONFIG_HOME": str(folder / "config"),

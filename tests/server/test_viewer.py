@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from html import unescape
@@ -41,15 +42,19 @@ def test_a_task_is_begun_approved_forked_and_listed(server: DevServer) -> None:
         (key,) = re.findall(
             r'name="decision:(\w+)" value="approve"', page_when(browser, path, "Approve plan")
         )
-        browser.post(f"{path}/reply", data={f"decision:{key}": "approve"})
+        edited = [{"id": "s1", "description": "find out the colour", "depends_on": []}]
+        reply = {f"decision:{key}": "edit", f"value:{key}": json.dumps(edited)}
+        browser.post(f"{path}/reply", data=reply)
         page = page_when(browser, path, "the answer")
+        page_when(browser, path, "the colour</ins>")  # what the edit changed, once the run has ended
         assert "a.txt" in page
         assert "python" in page
         server.models.requests.clear()
         browser.post(f"{path}/fork", data={"before": "1", "guidance": "mind the small print"})
         page_when(browser, f"{path}/branches", "mind the small print")
         assert page_when(browser, "/view", "What colour is it?").count(path) == 1
-        for other in ("/view/knowledge", "/view/knowledge/lessons", "/view/evaluations", f"{path}/export.md"):
+        exports = (f"{path}/export.{kind}" for kind in ("html", "md", "json"))
+        for other in ("/view/knowledge", "/view/knowledge/lessons", "/view/evaluations", *exports):
             assert browser.get(other).status_code == 200, other
         assert "is not running" in browser.post(f"{path}/stop").text
         mark = re.findall(r"changes\?mark=([^\"]+)", browser.get(path).text)[0]

@@ -5,6 +5,7 @@ Secrets are redacted once more, whatever the run has redacted already.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import re
@@ -29,6 +30,8 @@ from forethought.settings import Settings
 TYPES = {"html": "text/html", "md": "text/markdown", "json": "application/json"}
 """Media types by what a file's name ends with."""
 STATIC = HERE / "static"
+STYLES = ("style", "parts", "run", "steps")
+"""Style sheets of an exported page."""
 
 
 async def export(threads: Threads, thread_id: str, kind: str, settings: Settings | None = None) -> str:
@@ -47,7 +50,8 @@ async def export(threads: Threads, thread_id: str, kind: str, settings: Settings
     else:
         name = "debugging.html.j2" if debugging else "run.html.j2"
         values = {"debugging": data, "whole": True} if debugging else data
-        text = _templates().get_template(name).render(layout="export.html.j2", release=release(), **values)
+        templates = await asyncio.to_thread(_templates)  # it reads files
+        text = templates.get_template(name).render(layout="export.html.j2", release=release(), **values)
     return redact(text)
 
 
@@ -75,7 +79,7 @@ def _templates() -> Environment:
     vendor = STATIC / "vendor"
     notice = f"/* dagre\n{(vendor / 'dagre.LICENSE').read_text('utf-8')}*/\n"
     script = notice + (vendor / "dagre.min.js").read_text("utf-8") + (STATIC / "plan.js").read_text("utf-8")
-    style = "".join((STATIC / f"{name}.css").read_text("utf-8") for name in ("style", "run"))
+    style = "".join((STATIC / f"{name}.css").read_text("utf-8") for name in STYLES)
     templates = environment()
     templates.globals |= {
         "address": lambda query, **changes: "",

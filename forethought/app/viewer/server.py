@@ -87,11 +87,32 @@ class ServerRuns:
         return {name: parent and str(parent["checkpoint_id"]) for name, parent in parents.items()}
 
     async def plans(self, thread_id: str, checkpoint: str = "") -> list[Json]:
-        """See Threads: none but the state's own is quick here."""
-        return []
+        """See Threads: those of the head, at rest. The API gives whole states only, so the plans are found by
+        halving the steps between two states with different ones."""
+        if checkpoint or await self.is_running(thread_id):
+            return []
+        head = await self.snapshot(thread_id)
+
+        async def between(low: int, high: int, before: Json, after: Json) -> list[Json]:
+            if high - low < 2 or _mark_of(before) == _mark_of(after):
+                return []
+            middle = (low + high) // 2
+            plan = await self._plan_at(thread_id, middle)
+            older = between(low, middle, before, plan)
+            newer = between(middle, high, plan, after)
+            return [*await older, plan, *await newer]
+
+        last = (head.metadata or {}).get("step", 0)
+        return [one for one in await between(-1, last, {}, head.values.get("plan") or {}) if one]
+
+    async def _plan_at(self, thread_id: str, step: int) -> Json:
+        """The plan after a step of the graph, on the newest branch; {} for none."""
+        history = self._client.threads.get_history
+        states = await history(thread_id, limit=1, metadata={"step": step})
+        return dict(_snapshot(states[0]).values.get("plan") or {}) if states else {}
 
     async def debuggings(self, thread_id: str) -> list[str]:
-        """See Threads: here they are threads of no known name."""
+        """See Threads: none, since their ids here say nothing of the thread."""
         return []
 
     async def is_running(self, thread_id: str) -> bool:
@@ -206,6 +227,11 @@ class ServerRuns:
         if not rows:
             raise UnknownThread(thread_id)
         return rows[0]
+
+
+def _mark_of(plan: Json) -> tuple[Any, Any]:
+    """What differs between the plans of a thread: the version, and the last step before it."""
+    return plan.get("version"), plan.get("n")
 
 
 def _snapshot(state: Any) -> StateSnapshot:

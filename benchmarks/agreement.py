@@ -53,7 +53,7 @@ class Comparison:
     title: str
     compared: int = 0
     positive: int = 0
-    """Equal results that are not zero: agreement on wrong answers alone would say little."""
+    """Equal results above zero, since agreement on wrong answers alone says little."""
     differ: int = 0
     example: str = ""
 
@@ -77,7 +77,7 @@ class Comparison:
 def official_module(file: Path, name: str) -> ModuleType:
     """The Python module in `file`, imported under `name`. Ends the script when it is not there."""
     if not file.is_file():
-        raise SystemExit(f"{file}: not found; is the checkout whole?")
+        raise SystemExit(f"{file}: not found; check that the checkout is complete")
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
@@ -211,7 +211,7 @@ def main() -> int:
     try:
         checkouts = wanted.bind(*(Path(folder).resolve(strict=True) for folder in folders))
     except (TypeError, OSError) as error:
-        print(f"{name}: {error}; it takes the checkouts {', '.join(wanted.parameters)}")
+        print(f"{name}: {error}; give the checkouts {', '.join(wanted.parameters)}")
         return 2
     comparisons = list(COMPARE[name](*checkouts.args))
     for comparison in comparisons:

@@ -47,7 +47,7 @@ from tests.support.replies import call, finish, plan, sub
 MODEL = "openai:scripted"
 SUBTASK = "play"
 BUDGET = Budget(max_steps=60, max_tokens=100_000_000)
-"""More steps than the 50 commands of a game, so that the game's own limit is what ends it."""
+"""More steps than the 50 commands of a game, so that the game's own limit ends it."""
 _MOVE = re.compile(rf"^move: {ACT}\((\{{.*\}})\)$", re.MULTILINE)
 _ANSWER_S = 120.0
 
@@ -59,7 +59,7 @@ class ScriptedExpert:
     game: Game
     loop: asyncio.AbstractEventLoop
     made: list[str] = field(default_factory=list)
-    """The commands that have brought `game` to where it is."""
+    """The commands that led to the present state of `game`."""
     at: Position | None = None
 
     def __call__(self, seen: SeenRequest) -> Answer:
@@ -73,7 +73,7 @@ class ScriptedExpert:
         if actions and not _shows(prompt, position.observation):
             raise ValueError(f"the prompt does not show {position.observation!r}")
         if not position.plan:
-            raise ValueError("the expert knows no way on")
+            raise ValueError("the expert has no next command")
         return call(SUBTASK, tool=ACT, finishes=False, action=position.plan[0])
 
     async def _follow(self, actions: Sequence[str]) -> Position:
@@ -97,7 +97,7 @@ class Outcome:
     solved: bool
     commands: int
     calls: int
-    """Replies of the scripted model, of all roles."""
+    """Replies of the scripted model in all roles."""
     seconds: float
     problem: str = ""
     lost: bool = False
@@ -197,9 +197,9 @@ def main() -> int:
     )
     parser.add_argument("--data", type=Path, required=True, help="folder of games")
     parser.add_argument("--split", choices=SPLITS, default=SPLITS[0])
-    parser.add_argument("--games", type=int, help="only the first so many, the task types in turn")
+    parser.add_argument("--games", type=int, help="maximum games, taken from the task types in turn")
     parser.add_argument("--expert", choices=("planner", "handcoded"), default="planner")
-    parser.add_argument("--jobs", type=int, default=2, help="games at a time")
+    parser.add_argument("--jobs", type=int, default=2, help="games in parallel")
     given = parser.parse_args()
     try:
         samples = in_turn(BENCHMARK.samples(given.data, {"split": given.split}))[: given.games]

@@ -41,7 +41,7 @@ STATES = {
 TASKS = ("pick_and_place_simple", "look_at_obj_in_light", *STATES, "pick_two_obj_and_place")
 LAMP_PLACES = ("Desk", "SideTable", "Dresser", "CoffeeTable")
 CLUTTER = 14
-"""Objects in a room besides those that the task is about."""
+"""Objects in a room besides those of the task."""
 
 
 @dataclass
@@ -227,14 +227,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--out", type=Path, required=True, help="folder to make; json_2.1.1/SPLIT goes into it"
+        "--out", type=Path, required=True, help="folder to create, with json_2.1.1/SPLIT in it"
     )
     parser.add_argument("--games", type=int, default=30)
     parser.add_argument("--split", choices=("train", "valid_seen", "valid_unseen"), default="valid_unseen")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     if (given.out / "json_2.1.1" / given.split).exists():
-        parser.error(f"{given.out}/json_2.1.1/{given.split} is there already: name another folder or split")
+        parser.error(f"{given.out}/json_2.1.1/{given.split} already exists: name another folder or split")
     home = write(given.out, given.split, given.games, given.seed)
     generate(home)
     games = [json.loads(path.read_text()) for path in home.rglob("game.tw-pddl")]

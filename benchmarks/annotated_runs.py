@@ -77,13 +77,13 @@ def write(runs: Iterable[Loaded], labels: Mapping[str, Annotation], folder: Path
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("react", type=Path, help="the folder ReAct of the logs")
-    parser.add_argument("out", type=Path, help="where to write")
+    parser.add_argument("react", type=Path, help="folder ReAct of the logs")
+    parser.add_argument("out", type=Path, help="output folder")
     parser.add_argument("--blind", action="store_true", help="leave the annotations out")
     options = parser.parse_args()
     runs, labels = draw(first_trial(options.react)), {} if options.blind else read_labels()
     if not options.blind and labels.keys() - {run.trajectory.id for run in runs}:
-        raise SystemExit(f"{options.react}: the annotated runs are not in these logs; check out pull/53/head")
+        raise SystemExit(f"{options.react}: these logs lack the annotated runs; check out pull/53/head")
     write(runs, labels, options.out)
     print(f"{len(runs)} runs in {options.out}, {len(labels)} of them with a critical error")
 

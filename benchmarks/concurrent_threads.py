@@ -151,7 +151,7 @@ def main() -> int:
     """Run and report."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--threads", type=int, default=500)
-    parser.add_argument("--db", help="database that keeps the threads: a path or an address; else the memory")
+    parser.add_argument("--db", help="database of the threads: a path or an address (default: in memory)")
     given = parser.parse_args()
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)

@@ -28,9 +28,9 @@ from benchmarks.kill_world import (
 Json = dict[str, Any]
 SETTINGS = ("replanning=false", f"max_parallel={WIDTH}", "prospective_reflection=true")
 REVISING = 2
-"""Model calls of a node at most: what it was told before it was killed, it asks again."""
+"""Maximum model calls of a node: after a kill it repeats them."""
 _MOST = 40
-"""Processes of one thread; it has long ended by then."""
+"""Maximum processes of one thread."""
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Tally:
     threads: int = 0
     kills: int = 0
     asked: int = 0
-    """Questions about a change whose outcome nobody knew."""
+    """Questions about changes with an unknown outcome."""
     approved_again: int = 0
     """Approvals beyond the first of each call."""
     repeated: int = 0
@@ -71,11 +71,11 @@ class Bench:
         self.tallies: dict[str, Tally] = {}
         self.threads = 0
         self.seconds = self.seconds_anew = 60.0
-        """How long a run takes that nobody kills, in a fork and begun anew."""
+        """Seconds of a run without a kill, in a fork and in a new process."""
         self.writes: list[int] = []
-        """Durable writes of each process of the last thread that was not killed."""
+        """Durable writes of each process of the last thread without a kill."""
         self.met: set[object] = set()
-        """The known places at which a thread was killed."""
+        """The places at which threads were killed."""
         self._settings: tuple[str, ...] = ()
         self._approved: Counter[str] = Counter()
 

@@ -26,7 +26,7 @@ FOLDER, THREAD, AT = "KILLS_FOLDER", "KILLS_THREAD", "KILLS_AT"
 (`begun rent`, `done rent`)."""
 EFFECTS = ("rent", "letter", "books")
 APPROVED = {"rent": 1, "books": 2}
-"""The writes among them, and how many processes end for want of an approval before each."""
+"""The writes among them, with the number of processes that end before each to wait for an approval."""
 STEPS = 7
 READS = ("prices", "one", "two")
 REQUESTS = (
@@ -34,7 +34,7 @@ REQUESTS = (
     "sum 2", "close 2", "AnswerDraft 2",
 )  # fmt: skip
 WIDTH = 4
-"""Calls at the same time."""
+"""Calls in parallel."""
 PROGRAM = 'print(look_up("one"))\nprint(look_up("two"))'
 _REST_S = 0.03
 

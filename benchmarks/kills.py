@@ -29,9 +29,9 @@ from benchmarks.kill_process import Kill, load
 from benchmarks.kill_world import APPROVED, EFFECTS, policy
 
 _KNOWN = 0.85
-"""Share of the kills that fall at known places at most."""
+"""Maximum share of kills at known places."""
 _TRIES = 3
-"""Threads for one place: a run may write once less than another, and end before it is killed."""
+"""Threads for one place, since a run may end before its kill."""
 NAMES = {
     "unkilled": "none",
     "begun": "before an effect",
@@ -109,9 +109,11 @@ def schedule(bench: Bench, kills: int, anew: int, groups: Sequence[Sequence[Plan
 def main() -> int:
     """See the module."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--kills", type=int, default=260, help="how many kills (default 260)")
-    parser.add_argument("--seed", type=int, default=1, help="of the moments (default 1)")
-    parser.add_argument("--exec", type=int, default=4, dest="anew", help="kills of `python -m` processes")
+    parser.add_argument("--kills", type=int, default=260, help="number of kills (default 260)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the moments (default 1)")
+    parser.add_argument(
+        "--exec", type=int, default=4, dest="anew", help="number of kills of `python -m` processes"
+    )
     given = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
@@ -136,7 +138,7 @@ def main() -> int:
     print(
         f"durable writes: {writes.plain} of a run, {' and '.join(map(str, writes.approved))} after approvals"
     )
-    print(f"known places that were met: {len(bench.met)} of {sum(map(len, groups))}\n")
+    print(f"known places reached: {len(bench.met)} of {sum(map(len, groups))}\n")
     return report(bench)
 
 

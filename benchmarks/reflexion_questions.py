@@ -39,7 +39,7 @@ def record(row: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("joblib", type=Path, help="the file hotpot-qa-distractor-sample.joblib")
-    parser.add_argument("folder", type=Path, help="where to write")
+    parser.add_argument("folder", type=Path, help="output file")
     given = parser.parse_args()
     rows = [record(row) for row in import_module("joblib").load(given.joblib).to_dict("records")]
     given.folder.mkdir(parents=True, exist_ok=True)

@@ -57,15 +57,15 @@ class Figures:
 
     seconds: float = 0.0
     killed_with: list[str] = field(default_factory=list)
-    """Threads of the jobs that the killed worker had under way."""
+    """Threads of the killed worker's running jobs."""
     rescued_s: float = 0.0
-    """From the kill until the last of them was in the queue again, or had been taken."""
+    """Seconds from the kill until all of them were back in the queue or taken over."""
     stopped_with: int = 0
     stopped_s: float = 0.0
     stopped_code: int | None = None
     put_back_s: float = 0.0
     asked: int = 0
-    """Jobs whose person was asked whether a change took effect."""
+    """Jobs that asked a person whether a change took effect."""
     repeated: Counter[str] = field(default_factory=Counter)
     states: Json = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
@@ -262,7 +262,7 @@ def wait_for(done: Callable[[], bool], what: str) -> None:
     until = time.monotonic() + _LONGEST_S
     while not done():
         if time.monotonic() > until:
-            raise SystemExit(f"waited {_LONGEST_S:.0f} s in vain for {what}")
+            raise SystemExit(f"no sign of {what} within {_LONGEST_S:.0f} s")
         time.sleep(0.1)
 
 
@@ -303,15 +303,15 @@ def report(figures: Figures, tasks: int, workers: int, concurrency: int) -> int:
     spent = figures.states
     lines = {
         "tasks done, of those submitted": f"{spent['states']['done']} of {tasks}",
-        "workers, jobs side by side each": f"{workers}, {concurrency}",
+        "workers, parallel jobs of each": f"{workers}, {concurrency}",
         "seconds from the first worker to the end": f"{figures.seconds:.0f}",
-        "jobs under way at the kill -9": len(figures.killed_with),
+        "running jobs at the kill -9": len(figures.killed_with),
         "seconds from the kill until all were taken over": f"{figures.rescued_s:.1f}",
-        "jobs under way at the SIGTERM": figures.stopped_with,
+        "running jobs at the SIGTERM": figures.stopped_with,
         "seconds from SIGTERM until they were put back": f"{figures.put_back_s:.1f}",
         "seconds from SIGTERM to the exit, and its code": f"{figures.stopped_s:.1f}, {figures.stopped_code}",
         "model calls repeated": sum(figures.repeated.values()),
-        "changes whose outcome a person was asked": figures.asked,
+        "changes with a question to a person": figures.asked,
         "changes made twice or lost, tasks lost or done twice": 0 if not figures.wrong else "see below",
     }
     print("| what | figure |\n| --- | --- |")
@@ -331,7 +331,7 @@ def main() -> int:
     parser.add_argument("--latency-ms", type=float, default=50)
     given = parser.parse_args()
     if given.workers < 3:
-        parser.error("--workers: three or more, since one is killed and one is told to stop")
+        parser.error("--workers must be 3 or more, since one is killed and one is stopped")
     figures = run(given.tasks, given.workers, given.concurrency, given.latency_ms)
     return report(figures, given.tasks, given.workers, given.concurrency)
 

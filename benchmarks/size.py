@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TOP = ("graph", "nodes", "prompts", "tools")
 EVALUATIONS = ("forethought/evals", "forethought/app/eval", "benchmarks/agreement")
-"""Evaluations with their commands and agreement checks: counted apart from the agent."""
+"""Evaluations, their commands and agreement checks, counted separately from the agent."""
 
 
 def room_of(path: Path) -> str:

@@ -25,7 +25,7 @@ from forethought.storage.address import file_address
 from forethought.storage.saver import ThreadSaver
 
 STEP_BYTES = 1000
-"""Of the observation of each step."""
+"""Characters of each step's observation."""
 Measured = tuple[int, int, float]
 """Steps so far, bytes of the thread, and milliseconds a step since the measure before."""
 
@@ -82,7 +82,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--db", help="an address; by default a new SQLite file")
+    parser.add_argument("--db", help="address of a database (default: a new SQLite file)")
     parser.add_argument("--steps", type=int, default=1000)
     given = parser.parse_args()
     asyncio.run(_measure(given.db, given.steps))

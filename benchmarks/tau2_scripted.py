@@ -152,7 +152,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--repo", type=Path, required=True, help="a checkout of sierra-research/tau2-bench")
     parser.add_argument("--domain", default="retail", choices=sorted(BENCHMARK.splits))
-    parser.add_argument("--limit", type=int, default=None, help="only the first so many tasks")
+    parser.add_argument("--limit", type=int, default=None, help="maximum tasks")
     given = parser.parse_args()
     try:
         raise SystemExit(asyncio.run(main(given.repo, given.domain, given.limit)))

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 CHANNEL = "forethought:journal"
 ANCHOR_S = 30.0
-"""Longest wait for a checkpoint that is on its way."""
+"""Longest wait for a checkpoint that is being written."""
 _NO_TASK = str(uuid.UUID(int=0))
-"""LangGraph's own id for what is written by no task: its NULL_TASK_ID, which is private."""
+"""LangGraph's id for writes without a task: its NULL_TASK_ID, which is private."""
 _POLL_S = 0.01
 Json = dict[str, Any]
 P = ParamSpec("P")
@@ -114,8 +114,8 @@ class Journal:
                     await asyncio.sleep(_POLL_S)
         except TimeoutError:
             raise JournalError(
-                f"the thread's checkpoint was not saved within {ANCHOR_S:g} s, and nothing is changed before "
-                "it is; go on with the thread when its database answers again"
+                f"the thread's checkpoint was not saved within {ANCHOR_S:g} s, so the call was not "
+                "made; resume the thread when its database answers again"
             ) from None
 
 

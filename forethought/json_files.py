@@ -37,7 +37,7 @@ def read_object(path: Path) -> Json:
     """The JSON object in a file. Raises FileError."""
     value = parse_json(read_text(path), path)
     if not isinstance(value, dict):
-        raise FileError(f"{path}: no JSON object")
+        raise FileError(f"{path}: not a JSON object; give one")
     return value
 
 
@@ -127,6 +127,6 @@ def as_record(model: type[M], value: Any, path: Path, number: int) -> M:
         field = ".".join(map(str, first["loc"])) or "the record"
         reason = reason_of(first)
         if first["type"] == "extra_forbidden":
-            there = f"; there are {', '.join(model.model_fields)}" if len(first["loc"]) == 1 else ""
-            reason = f"there is no such field{there}"
+            there = f"; use {', '.join(model.model_fields)}" if len(first["loc"]) == 1 else ""
+            reason = f"unknown field{there}"
         raise FileError(f"{path}:{number}: {field}: {reason}") from error

@@ -19,9 +19,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 _CLOSE_S = 5.0
-"""Longest wait for what is under way when the process ends."""
+"""Longest wait for running calls when the process ends."""
 _THREADS = 64
-"""Synchronous tools and models at work at the same time."""
+"""Maximum synchronous tools and models at work in parallel."""
 _lock = threading.Lock()
 _own: _OwnLoop | None = None
 
@@ -105,8 +105,8 @@ def _loop() -> asyncio.AbstractEventLoop:
         _own = _own if _own and _own.thread.is_alive() else _OwnLoop()
     if is_here():
         raise RuntimeError(
-            "asynchronous code called a synchronous method of a graph, which would wait for itself: "
-            "await ainvoke, astream or aget_state there"
+            "a synchronous method of a graph was called from asynchronous code, where it would "
+            "wait for itself: await ainvoke, astream or aget_state instead"
         )
     return _own.loop
 

@@ -33,7 +33,7 @@ PROVIDER_KEY = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
     re.DOTALL,
 )
-"""What is a key wherever it stands: those of providers, JSON web tokens, private keys in PEM."""
+"""Patterns of keys: those of providers, JSON web tokens, private keys in PEM."""
 _SHAPE = re.compile(
     rf"^{_PREFIX}.{{8}}|\b(?:[\dA-Fa-f]{{32,}}|[\dA-Fa-f]{{8}}(?:-[\dA-Fa-f]{{4}}){{3}}-[\dA-Fa-f]{{12}})\b"
     r"|\b(?=[A-Za-z]*\d)(?=[A-Z\d]*[a-z])(?=[a-z\d]*[A-Z])[A-Za-z\d]{20,}"

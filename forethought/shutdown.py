@@ -26,16 +26,16 @@ from langgraph.runtime import RunControl, get_runtime
 T = TypeVar("T")
 _must_finish: ContextVar[bool] = ContextVar("must_finish", default=False)
 _POLL_S = 0.1
-"""How often a request to stop is looked for."""
+"""Interval of the checks for a request to stop."""
 
 
 class Halt(Exception):
     """The work was stopped before its end; it can be resumed."""
 
     def __init__(self, broken_off: bool = False) -> None:
-        super().__init__("stopped by SIGTERM" + (", with calls broken off" if broken_off else ""))
+        super().__init__("stopped by SIGTERM" + (", with unfinished calls" if broken_off else ""))
         self.broken_off = broken_off
-        """Whether calls under way were cancelled."""
+        """Whether running calls were cancelled."""
 
 
 class Shutdown:

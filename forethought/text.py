@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 
 _INSTRUCTION_TAGS = ("task", "guidance", "subtask")
-"""Tags whose text says what is to be done; what any other holds is data."""
+"""Tags with instructions; the text in all others is data."""
 HIDDEN = re.compile(
     r"[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     r"\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"

@@ -6,11 +6,11 @@ import hashlib
 import re
 
 LOCAL_USER = "local"
-"""Who it is where nobody has to say who they are: the person at this machine, with the operator's files."""
+"""The user without a login: the person at this machine, with the operator's files."""
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_@-]{0,63}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TAKEN = re.compile(r"local|system|user-[0-9a-f]{32}", re.IGNORECASE)
-"""Names that mean something: nobody in particular, the server itself, the label of another name."""
+"""Reserved names: the local user, the server itself, hashed labels."""
 _TOKEN = re.compile(r"[ -~]{16,}")
 
 
@@ -31,7 +31,7 @@ def named_tokens(text: str) -> dict[str, str]:
             ". _ -; each token is unique, with at least 16 printable ASCII characters (openssl rand -hex 24)"
         )
     if any(map(_TAKEN.fullmatch, users)):
-        raise ValueError("names a user local, system or user-HASH, which are reserved; rename that user")
+        raise ValueError("uses a reserved name (local, system or user-HASH); rename that user")
     if len({name.casefold() for name in users}) < len(users):
-        raise ValueError("has names that differ only in case; rename one")  # of folders
+        raise ValueError("has user names that differ only in case; rename one")  # of folders
     return users

@@ -17,7 +17,7 @@ async def ask_user(env: ToolEnv, question: str, choices: list[str] | None = None
     """
     if env.ask is None:
         raise ToolError(
-            "nobody can be asked in this run",
+            "no person is available in this run",
             cause="unavailable",
             hint="make a reasonable assumption, and say in the result that it is one",
         )

@@ -53,9 +53,9 @@ CONTENT = (
     "summary",
     "text",
 )
-"""Names of arguments that a tool's author need not declare as `content`."""
+"""Argument names that count as `content` without a declaration."""
 _BRIEF = 400
-"""Longest line on a tool, in characters."""
+"""Maximum characters of a tool's one-line description."""
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ class Observation:
     hint: str = ""
     origin: str = ""
     retryable: bool = False
-    """A transport failure that the same call may well survive next time."""
+    """Whether the same call may succeed when repeated (a transport failure)."""
     partial: bool = False
     """Whether there is more than `text` shows (a part of a long document)."""
 
 
 class ToolError(Exception):
-    """The world does not play along: `message` says what happened, `hint` what else can be done."""
+    """A failed call: `message` says what happened, `hint` what to do instead."""
 
     def __init__(self, message: str, *, cause: str = "tool", hint: str = "", retryable: bool = False) -> None:
         super().__init__(message)
@@ -117,11 +117,11 @@ class ToolEnv:
     """Makes a call for a program of the python tool (PreFlect's code actions): name and arguments -> what
     came of it."""
     offered: Mapping[str, Tool] = field(default_factory=dict)
-    """The tools that `call` makes calls of."""
+    """The tools that `call` may call."""
     book: Callable[[Usage], None] | None = None
-    """Books what a tool paid for by itself; what `inspect` and `look` cost is booked already."""
+    """Records what a tool itself paid for; `inspect` and `look` record their own cost."""
     sizes: Sizes = field(default_factory=Sizes)
-    """How long an observation, and a part of a document, may be."""
+    """Maximum lengths of an observation and of a part of a document."""
     call_id: str = ""
     """An idempotency key for what the call changes: the same when a broken-off call is made again."""
     same_host_only: bool = False
@@ -135,7 +135,7 @@ class Tool:
 
     name: str
     description: str
-    """What who calls it reads."""
+    """What the calling model reads."""
     arguments: type[BaseModel]
     run: Callable[..., Awaitable[str | Observation]]
     """Called as run(env, **arguments)."""
@@ -155,9 +155,9 @@ class Tool:
     private: bool = True
     """Whether what it returns is the user's own; False: anybody may read it."""
     content: tuple[str, ...] = CONTENT
-    """Its arguments that only say something, and do not decide where a call goes or whom it serves."""
+    """Arguments that are content only: they decide neither where a call goes nor whom it serves."""
     record_id: str = ""
-    """The key of an id that it gives its records itself, in results as JSON or YAML ('': none)."""
+    """Key under which its results, JSON or YAML, hold the ids that it gives its records ('': none)."""
     asks_person: bool = False
     """Whether it waits for a person's answer."""
     runs_code: bool = False
@@ -165,7 +165,7 @@ class Tool:
     foreign: bool = False
     """Whether name, description and schema are someone else's (an MCP server's): data, for a prompt."""
     summary: str = ""
-    """What who plans reads; '': the first sentence of the description."""
+    """What the planner reads; '': the first sentence of the description."""
 
     @property
     def brief(self) -> str:
@@ -230,11 +230,11 @@ def make_tool(function: Callable[..., Any] | BaseTool, **options: Unpack[ToolOpt
     name = function.__name__
     document = inspect.getdoc(function)
     if not document:
-        raise ValueError(f"tool {name} has no docstring: the model would not know what it is for")
+        raise ValueError(f"tool {name} has no docstring: add one that tells the model what it does")
     parameters = list(inspect.signature(function).parameters.values())
     untyped = [p.name for p in parameters if p.annotation is inspect.Parameter.empty and p.name != "env"]
     if untyped:
-        raise ValueError(f"tool {name}: argument {untyped[0]} has no type")
+        raise ValueError(f"tool {name}: argument {untyped[0]} has no type: add an annotation")
     declared: ToolOptions = {**getattr(function, _OPTIONS, {}), **options}
     with_env = bool(parameters) and parameters[0].name == "env"
     schema: Any = create_schema_from_function(
@@ -264,7 +264,9 @@ def _with_known_names(made: Tool) -> Tool:
     content = () if made.content is CONTENT else made.content
     named = made.arguments.model_json_schema().get("properties", {})
     if unknown := {made.address or "", *content} - {*named, ""}:
-        raise ValueError(f"tool {made.name}: it has no argument {min(unknown)}, named in address or content")
+        raise ValueError(
+            f"tool {made.name}: address or content names {min(unknown)!r}, which is not an argument of it"
+        )
     return made
 
 

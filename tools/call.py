@@ -22,17 +22,17 @@ from forethought.text import cut, one_line, sanitize_text
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
 
 DOUBT = "It may have taken effect"
-"""How the text of a call begins that broke off and may have changed something."""
+"""Prefix of the text of an unfinished call that may have changed something."""
 PAUSE_S = 0.5
-"""Before a call that failed in transport is made once more."""
+"""Wait before the one retry after a transport failure."""
 _QUICK_S = 15.0
-"""A failure that took longer is no hiccup: the call is not made again."""
+"""A call that failed more slowly than this is not repeated."""
 _BROKEN_OFF = ("timeout", "transport")
 _FRAMES = 4
 """Frames of an unexpected exception that are logged."""
-_LOOK = "look whether it took effect before anything like it is tried"
+_LOOK = "check whether it took effect before you try anything like it"
 _CONNECTION_ERRORS = (ConnectionError, TimeoutError, HTTPException, httpx.TransportError)
-"""On an error's chain of causes: whoever the tool asked may have done it."""
+"""If one is among an error's causes, the remote side may have carried the call out."""
 _log = logging.getLogger(__name__)
 
 
@@ -123,7 +123,7 @@ async def _attempt(tool: Tool, arguments: dict[str, Any], env: ToolEnv) -> Obser
 
 
 def _silent(tool: Tool) -> str:
-    return f"{tool.name} failed and did not say why"
+    return f"{tool.name} failed without a message"
 
 
 def check_arguments(tool: Tool, arguments: dict[str, Any]) -> str | None:

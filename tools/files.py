@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from forethought.state.agent import FileRef
 
 FILE_MARK = b"forethought-sealed-1\n"
-"""How an encrypted file begins."""
+"""The first bytes of an encrypted file."""
 HASH = re.compile(r"[0-9a-f]{64}")
 MEGABYTE = 1_000_000
 LONGEST_NAME = 200
@@ -46,7 +46,7 @@ class FileStore:
 
     root: Path
     cipher: Cipher | None = None
-    """What contents are encrypted with. Those that were kept before there was a key are read too."""
+    """Encrypts the contents. Contents stored before there was a key stay readable."""
 
     @classmethod
     def of(cls, settings: Settings) -> FileStore:
@@ -82,7 +82,7 @@ class FileStore:
         """The content. Raises FilesError when it is not stored, cannot be read or is not what was stored."""
         try:
             if not self.has(content_hash):
-                raise FilesError("the file's content is not stored here (any more); give the file again")
+                raise FilesError("the file's content is not stored here; send the file again")
             data = self.path(content_hash).read_bytes()
         except OSError as error:
             raise FilesError(f"cannot read a stored file in {self.root}: {_reason(error)}") from error
@@ -94,7 +94,7 @@ class FileStore:
             except StorageError as error:
                 raise FilesError(f"the stored content of the file cannot be read: {error}") from error
         if hashlib.sha256(data).hexdigest() != content_hash:
-            raise FilesError("the stored content of the file is damaged; give the file again")
+            raise FilesError("the stored content of the file is damaged; send the file again")
         return data
 
 
@@ -195,17 +195,15 @@ def named_file(name: str, settings: Settings) -> Path:
     """The path of `name` in the operator's folder, all links followed. Raises FilesError."""
     folder, shown = settings.files_dir, safe_name(name)
     if folder is None:
-        raise FilesError(
-            "no folder to read named files from is set up; set FORETHOUGHT_FILES_DIR, or send the data"
-        )
+        raise FilesError("named files need a folder: set FORETHOUGHT_FILES_DIR, or send the data")
     try:
         root = folder.resolve()
         path = (root / name).resolve()
     # A loop of links is a RuntimeError before Python 3.13, a zero byte a ValueError.
     except (OSError, RuntimeError, ValueError) as error:
-        raise FilesError(f"{shown}: there is no such file in the files folder") from error
+        raise FilesError(f"{shown}: no such file in the files folder; check the name") from error
     if not path.is_relative_to(root):
-        raise FilesError(f"{shown}: a file's name must not lead out of the files folder")
+        raise FilesError(f"{shown}: the path leads out of the files folder; name a file inside it")
     return path
 
 
@@ -215,13 +213,13 @@ def _read(path: Path, shown: str, settings: Settings) -> bytes:
     limit = int(settings.max_file_mb * MEGABYTE)
     try:
         if path.is_dir():
-            raise FilesError(f"{shown}: is a folder; name the files in it one by one")
+            raise FilesError(f"{shown}: is a folder; name the files in it individually")
         if path.exists() and not path.is_file():
-            raise FilesError(f"{shown}: is not a regular file")
+            raise FilesError(f"{shown}: is not a regular file; name a regular file")
         with path.open("rb") as file:
             data = file.read(limit + 1)
     except FileNotFoundError as error:
-        raise FilesError(f"{shown}: there is no such file") from error
+        raise FilesError(f"{shown}: no such file; check the path") from error
     except (OSError, ValueError) as error:
         raise FilesError(f"{shown}: cannot be read: {_reason(error)}") from error
     _check_size(shown, len(data), settings)

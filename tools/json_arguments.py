@@ -28,7 +28,7 @@ def arguments_model(name: str, schema: Json) -> type[BaseModel]:
 
     shown = _shown(schema)
     if shown.get("type", "object") != "object":
-        raise ValueError("is not that of an object")
+        raise ValueError('does not describe an object; declare {"type": "object"}')
     shown = {"type": "object", "properties": {}, **shown}
     shown.setdefault("additionalProperties", False)
     try:

@@ -127,7 +127,7 @@ def _observation(output: Any) -> Observation:
         raise ToolError(
             "the tool returned a Command, which changes the state of a graph of its own; here a tool returns "
             "text, data or a ToolMessage",
-            hint="what the tool did before that is done",
+            hint="anything that the tool did before stays done",
         )
     (result,) = output["messages"]
     blocks = [result.content] if isinstance(result.content, str) else result.content

@@ -21,7 +21,7 @@ def mcp_failure(error: BaseException, server: str) -> ToolError:
     cause = _innermost(error)
     from_server = isinstance(cause, McpError) and cause.error.code != CONNECTION_CLOSED
     return ToolError(
-        f"{f'the MCP server {server}' if server else 'its MCP server'} did not carry it out: {reason(error)}",
+        f"{f'the MCP server {server}' if server else 'its MCP server'} failed: {reason(error)}",
         cause="tool" if from_server else "transport",
         retryable=not from_server,
     )

@@ -61,7 +61,7 @@ class McpServer(McpTool):
     cwd: str | None = None
     url: str | None = None
     transport: str | None = Field(default=None, validation_alias=AliasChoices("transport", "type"))
-    """`sse` for an address of the older kind; any other word says what command or url say already."""
+    """`sse` for the older transport; other values repeat what `command` or `url` imply."""
     headers: dict[str, str] = {}
     disabled: bool = False
     tools: dict[str, McpTool] = {}
@@ -118,10 +118,12 @@ def read_servers(file: Path) -> McpServers:
         problem = f"{file} cannot be read: {error.strerror}"
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        place = ".".join(str(part) for part in first["loc"]) or "the whole file"
         problem = f"{file}: {place}: {one_line(first['msg']).removeprefix('Value error, ')}"
     except KeyError as error:
-        problem = f"{file}: the environment has no variable {error.args[0]}"
+        problem = (
+            f"{file}: the environment variable {error.args[0]} is not set; set it, or remove it from the file"
+        )
     except (ValueError, RecursionError) as error:
         problem = f"{file} is not JSON: {one_line(error)}"
     raise McpSetupError(f"the MCP file {problem}")

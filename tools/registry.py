@@ -51,7 +51,7 @@ def toolbox(
     """
     names = [tool.name for tool in BUILT_IN]
     if unknown := sorted(set(builtin or ()) - set(names)):
-        raise ValueError(f"there is no built-in tool {unknown[0]}: choose of {', '.join(names)}")
+        raise ValueError(f"there is no built-in tool {unknown[0]}: choose from {', '.join(names)}")
     tools = [tool for tool in BUILT_IN if builtin is None or tool.name in builtin]
     tools += [_as_tool(item, "an extra tool") for item in extra]
     if settings.tools:
@@ -59,12 +59,13 @@ def toolbox(
     box: dict[str, Tool] = {}
     for tool in tools:
         if tool.name in box:
-            raise ValueError(f"two tools are called {tool.name}: rename one")
+            raise ValueError(f"two tools have the name {tool.name}: rename one")
         box[tool.name] = tool
     for name, effect in (effects or {}).items():
         if name not in box or effect not in get_args(Effect):
             raise ValueError(
-                f"effects: {name}: {effect!r}: a tool's name ({', '.join(box)}), and read, write or egress"
+                f"effects: {name}: {effect!r} is not valid: map a tool's name ({', '.join(box)}) to "
+                "read, write or egress"
             )
         box[name] = replace(box[name], effect=effect)
     if box.get(PYTHON.name) is PYTHON:
@@ -138,7 +139,8 @@ def _of_module(name: str) -> list[Tool]:
     items = module.TOOLS if hasattr(module, "TOOLS") else _public_tools(module)
     if not isinstance(items, Iterable) or not (tools := [_as_tool(item, name) for item in items]):
         raise ValueError(
-            f"tools module {name} offers nothing: give its functions type hints and docstrings, or set TOOLS"
+            f"tools module {name} defines no tools: give its functions type hints and docstrings, "
+            "or set TOOLS"
         )
     return tools
 
@@ -164,13 +166,13 @@ def _as_tool(item: Any, source: str) -> Tool:
         return item
     is_function = callable(item) and hasattr(item, "__name__") and not inspect.isclass(item)
     if not is_function and not isinstance(item, BaseTool):
-        raise ValueError(f"{source}: {one_line(item, 100)!r} is neither a function nor a tool")
+        raise ValueError(f"{source}: {one_line(item, 100)!r} is neither a function nor a tool: remove it")
     try:
         return make_tool(item)
     except Exception as error:
         # Of a function that is no tool, pydantic and langchain complain in many ways; one line is enough.
         named = item.name if isinstance(item, BaseTool) else item.__name__
-        raise ValueError(f"{source}: {named} is not usable as a tool: {one_line(error, 300)}") from error
+        raise ValueError(f"{source}: {named} cannot be used as a tool: {one_line(error, 300)}") from error
 
 
 def _signature(tool: Tool) -> str:

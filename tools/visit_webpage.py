@@ -56,15 +56,15 @@ async def visit_webpage(
         return _refused(page, heading, origin)
     text = await page_text(page, env.settings, raw=raw)
     if not text.strip():
-        hint = "the page may be made by a script, which is not run; use another source"
+        hint = "the page may need JavaScript, which is not run; use another source"
         return Observation(f"{heading} has no text", ok=False, cause="empty", hint=hint, origin=origin)
     parts = list(stretches(text, env.sizes.part))
     number = part or 1
     if not 1 <= number <= len(parts):
         raise ToolError(
-            f"there is no part {number}: the page has {len(parts)}",
+            f"there is no part {number}: the page has parts 1 to {len(parts)}",
             cause="arguments",
-            hint=f"part is 1 to {len(parts)}",
+            hint=f"give a part from 1 to {len(parts)}",
         )
     if find and find.strip():
         shown = _matches(parts, find.strip(), number, env.sizes.passages)

@@ -28,7 +28,7 @@ PLANS: dict[Fault, tuple[str, ...]] = {
     "answer": (PAGE, FEES),
 }
 KINDS = {"condition": "insufficient_constraint_verification", "source": "shallow_content_verification"}
-"""The faults that a plan shows to those who know what to look for."""
+"""The faults that are visible in the plan."""
 CHARACTERS = 4
 """Of a token."""
 _FAILED = "closed and answers nothing"

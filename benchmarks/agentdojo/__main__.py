@@ -49,10 +49,10 @@ def outcome_of(case: Case) -> Outcome:
 def main() -> int:
     """See the module."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agentdojo", description=__doc__)
-    parser.add_argument("--suite", choices=list(suites()), help="only this suite")
-    parser.add_argument("--way", choices=WAYS, help="only this way of obeying")
+    parser.add_argument("--suite", choices=list(suites()), help="run only this suite")
+    parser.add_argument("--way", choices=WAYS, help="run only this way of obeying")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
-    parser.add_argument("--json", type=Path, help="file for all figures and outcomes")
+    parser.add_argument("--json", type=Path, help="write all figures and outcomes to this file")
     options = parser.parse_args()
     todo = list(
         cases([options.suite] if options.suite else list(suites()), [options.way] if options.way else WAYS)

@@ -55,9 +55,9 @@ STORES = {
     "search_files_by_filename",
     "create_file",
 }
-"""Tools whose records have an `id_` that the store gives them."""
+"""Tools whose records get their `id_` from the store."""
 PUBLIC = ("_hotels", "_restaurants", "_car_", "restaurant_opening", "flight_information", "webpage")
-"""What stands in the name of a tool that returns nothing of the person's own."""
+"""Part of the name of a tool that returns no private data."""
 
 
 def declared(name: str) -> dict[str, Any]:

@@ -65,7 +65,7 @@ HARMLESS_HEAD = {
     "tasks": "tasks",
     "changes": "writes and sends",
     "asked": "questions",
-    "a_task": "questions a task",
+    "a_task": "questions per task",
     "solved": "solved",
 }
 

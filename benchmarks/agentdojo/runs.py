@@ -45,7 +45,7 @@ class Outcome:
     attacked: bool
     """AgentDojo's own check of the injection task: whether its goal was reached."""
     questions: int
-    """Replies that the person had to give."""
+    """Number of the person's replies."""
 
 
 async def run(case: Case, suite: Any) -> Outcome:

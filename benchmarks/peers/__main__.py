@@ -66,14 +66,14 @@ def machine() -> Json:
 def main() -> int:
     """See the module."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a small grid, in under three minutes")
+    parser.add_argument("--quick", action="store_true", help="run a small grid in under three minutes")
     parser.add_argument("--out", type=Path, default=Path("build/peers"), help="folder (default build/peers)")
     parser.add_argument("--only", default=";".join(CONTENDERS), help="contenders, separated by semicolons")
     parser.add_argument("--docs", action="store_true", help=f"write the ratios into {_PAGE} too")
     given = parser.parse_args()
     names, chosen = given.only.split(";"), settings(given.quick)
     if unknown := set(names) - set(CONTENDERS):
-        parser.error(f"there is no {min(unknown)!r}; there are: {'; '.join(CONTENDERS)}")
+        parser.error(f"there is no contender {min(unknown)!r}; choose from {'; '.join(CONTENDERS)}")
     given.out.mkdir(parents=True, exist_ok=True)
     results: Json = {"machine": machine(), "cells": []}
     workers: dict[str, subprocess.Popen[str]] = {}

@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.peers.task import SHAPES, Shape
 
 FLOOR, PEER, SEQUENTIAL = "bare loop", "create_agent", "create_agent, sequential"
-"""Those that others are compared with."""
+"""The contenders that others are compared with."""
 OURS = "ours, auto"
 """Forethought with its defaults."""
 CONTENDERS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -12,7 +12,7 @@ Shape = Literal["independent", "chain", "long"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 """Bins that the task lists; bins each of which names the next; the same, which our plan does not divide."""
 BATCH = 5
-"""Look-ups that the model asks for in one turn where it may and they do not depend on each other."""
+"""Maximum independent look-ups that the model requests in one turn."""
 _ASKED = re.compile(r"Stocktaking (\d+) \((\w+), (\d+) bins\)")
 _FACT = re.compile(r"Bin (\d+)-(\d+) holds (\d+) units")
 _RECORD = "It was last counted by the early shift, and the label on its front agrees with the list.\n" * 10

@@ -23,7 +23,7 @@ from benchmarks.peers.task import Task, Warehouse
 
 Json = dict[str, Any]
 LIMIT_S = 400
-"""A cell that takes longer is broken off, and has failed."""
+"""A cell that takes longer is stopped and counts as failed."""
 
 
 async def measure(module: Any, cell: Json) -> Json:

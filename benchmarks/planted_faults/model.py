@@ -14,7 +14,7 @@ from tests.support.replies import Json, answer, ask_replan, call, diagnosis, pla
 
 _STEP = re.compile(r'<step number="(\d+)">\n(.*?)</step>', re.DOTALL)
 LOW = 4
-"""What the script gives its own work where it knows better."""
+"""The score that the script gives its faulty work."""
 
 
 @dataclass(frozen=True)

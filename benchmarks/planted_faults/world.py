@@ -113,7 +113,7 @@ class PriceRegister(Benchmark):
     seed: int = 1
     name: str = "planted-faults"
     title: str = "Planted faults (scripted model)"
-    about: str = "A small price register; made here, for a scripted model."
+    about: str = "A small made-up price register for a scripted model."
     main_metric: str = "correct"
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:

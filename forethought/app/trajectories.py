@@ -85,7 +85,7 @@ def _read(paths: Sequence[Path]) -> Iterator[tuple[list[Loaded], Json]]:
     for path in paths:
         files = candidates(path) if path.is_dir() else [path]
         if not files:
-            problem = f"no file in this folder ends in {', '.join(SUFFIXES)}"
+            problem = f"this folder has no files that end in {', '.join(SUFFIXES)}; name another"
             yield [], {"file": str(path), "runs": 0, "passed_over": False, "problem": problem}
         for file in files:
             try:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _HELD_S = 5.0
-"""When a job is tried again whose thread is held: by a person's `resume`, or for a dead process's sake."""
+"""Wait before the next try of a job whose thread is locked, for example by `resume`."""
 _LONGEST_WAIT_S = 300.0
 _SHOWN = 500
 _BEGIN = """
@@ -60,7 +60,7 @@ class JobResult:
     error: str = ""
     usage: Mapping[str, Any] = field(default_factory=dict)
     refused: bool = False
-    """Whether a model cannot be asked at all, by this worker at least."""
+    """Whether this worker cannot reach any model."""
 
 
 class TryAgain(Exception):
@@ -80,9 +80,9 @@ class JobRunner:
     graph: AgentGraph
     shutdown: Shutdown
     attempts: int = 5
-    """How often a job is begun at most."""
+    """Maximum attempts at a job."""
     first_wait_s: float = 5
-    """Before the second attempt; doubled for each one after it."""
+    """Wait before the second attempt; doubled for each further one."""
 
     async def run(self, thread_id: str) -> JobResult | None:
         """How a job ended, which is kept; None where it had ended before.
@@ -100,7 +100,10 @@ class JobRunner:
                 return None
             text, tries = begun[0]
             if tries > self.attempts:
-                line = f"given up: begun {tries - 1} times, and never ended"
+                line = (
+                    f"gave up after {tries - 1} attempts that did not end; try again with: forethought jobs "
+                    "--retry"
+                )
                 result = JobResult("failed", "failed", line)
             else:
                 try:
@@ -196,7 +199,7 @@ def _result_of(snapshot: StateSnapshot) -> JobResult:
     status = str(values.get("status") or "failed")
     if status == "failed" or snapshot.tasks:
         messages = values.get("messages") or []
-        text = str(messages[-1].text) if messages else "the run came to no end"
+        text = str(messages[-1].text) if messages else "the run did not end"
         return JobResult("failed", "failed", one_line(text, _SHOWN), usage)
     return JobResult("done", status, usage=usage)
 

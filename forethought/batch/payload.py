@@ -62,6 +62,6 @@ async def fetch_files(queue: Queue, references: Iterable[Mapping[str, Any]], sto
         query = "SELECT content FROM forethought_files WHERE hash = ?"
         rows = await queue.threads.rows(query, (content_hash,))
         if not rows:
-            raise FilesError(f"{reference['name']}: it is not in the database; submit the task again")
+            raise FilesError(f"{reference['name']}: not in the database; submit the task again")
         content, cipher = bytes(rows[0][0]), queue.threads.cipher
         await asyncio.to_thread(store.put, cipher.decrypt("aes", content) if cipher else content)

@@ -42,11 +42,11 @@ class Progress:
     output_tokens: int
     cached_tokens: int
     unpriced: int
-    """Calls whose price is not known."""
+    """Calls with an unknown price."""
     usd: float
-    """Of the calls whose price is known, of jobs that have ended."""
+    """Dollars of the calls with a known price, in jobs that have ended."""
     per_minute: float
-    """Jobs that ended in the last ten minutes, a minute."""
+    """Jobs per minute that ended in the last ten minutes."""
 
     @property
     def total(self) -> int:

@@ -63,7 +63,10 @@ async def open_queue(settings: Settings, *, create: bool = True) -> AsyncIterato
         queue = Queue(address, threads, app)  # type: ignore[arg-type]  # a Postgres address gives these
         if not await threads.has_table("forethought_files"):
             if not create:
-                raise StorageError(f"no jobs yet in {address.shown}", wrong_use=True)
+                raise StorageError(
+                    f"no jobs yet in {address.shown}; add some with: forethought submit TASKS.jsonl",
+                    wrong_use=True,
+                )
             async with hold(threads.locks, "setting up", _SETUP_S):
                 if not await threads.has_table("procrastinate_jobs"):
                     await app.schema_manager.apply_schema_async()
@@ -76,8 +79,8 @@ def postgres_address(settings: Settings) -> Address:
     """The settings' database. Raises StorageError unless it is a Postgres one."""
     if not settings.db or not settings.db.startswith(("postgresql://", "postgres://")):
         raise StorageError(
-            "machines share a batch through Postgres: name it with --db postgresql://user@host/database, or "
-            "with FORETHOUGHT_DB",
+            "a batch needs Postgres: name a database with --db postgresql://user@host/database or "
+            "FORETHOUGHT_DB",
             wrong_use=True,
         )
     return address_of(settings)

@@ -18,7 +18,7 @@ from forethought.tools.files import FileStore, from_paths
 Json = dict[str, Any]
 BATCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,17}")
 _RESERVED = {"debug", "distill", "synthesize"}
-"""How the ids of other graphs' threads begin."""
+"""Prefixes of the ids of other graphs' threads."""
 _OWN_ID = 10
 _INSERT = """
 INSERT INTO forethought_jobs (thread_id, batch, task, digest, payload, files) VALUES (%s, %s, %s, %s, %s, %s)
@@ -35,7 +35,7 @@ class Submission:
     tasks: int
     added: int
     known: int
-    """Tasks that were in the queue, or done, already."""
+    """Tasks that were already in the queue or done."""
 
 
 async def submit(
@@ -54,8 +54,8 @@ async def submit(
     """
     if batch is not None and (not BATCH.fullmatch(batch) or batch in _RESERVED):
         raise ValueError(
-            f"a batch cannot be called {batch[:40]!r}: use letters, digits and . _ -, at most 18, and "
-            f"none of {', '.join(sorted(_RESERVED))}"
+            f"{batch[:40]!r} is not a valid batch name: use at most 18 letters, digits and . _ -, "
+            f"but not {', '.join(sorted(_RESERVED))}"
         )
     jobs = [(task, await asyncio.to_thread(_payload, task, context, settings)) for task in with_ids(tasks)]
     batch = batch or f"b{digest(''.join(task.id + payload.digest for task, payload in jobs))[:_OWN_ID]}"
@@ -73,8 +73,8 @@ async def submit(
             (known,) = await (await connection.execute(_INSERT, values)).fetchall()
             if known["digest"] != payload.digest:
                 raise ValueError(
-                    f"batch {batch} has another task {task.id} already (its text, files or settings "
-                    "differ): give it another id, or name another batch; nothing was added"
+                    f"batch {batch} already has a different task {task.id} (other text, files or settings): "
+                    "change the id or the batch's name; nothing was added"
                 )
             if known["is_new"]:
                 added.append(thread_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TASK = "forethought.run"
-"""procrastinate's name of the one kind of job."""
+"""procrastinate's name for our only kind of job."""
 JOBS = """
 CREATE TABLE IF NOT EXISTS forethought_jobs (
     thread_id text PRIMARY KEY,
@@ -43,4 +43,4 @@ END
 """A job's state, of forethought_jobs f and procrastinate_jobs p: todo, doing, or its outcome."""
 JOINED = "forethought_jobs f LEFT JOIN procrastinate_jobs p ON p.id = f.job"
 OF_BATCH = "(?::text IS NULL OR f.batch = ?)"
-"""Whether a job is of a batch; of any where none is named."""
+"""Whether a job is in the batch; true for all jobs if no batch is named."""

@@ -14,7 +14,7 @@ from forethought.trajectories.tasks import existing_files
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 _OWN_ID = 12
-"""Hexadecimal digits of the id of a task that was given none."""
+"""Hexadecimal digits of the id of a task without one."""
 
 
 class BatchTask(BaseModel):
@@ -23,7 +23,7 @@ class BatchTask(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
 
     id: str = Field(default="", pattern=rf"^$|{ID}")
-    """Unique in its batch; by default made of what the task is."""
+    """Unique in its batch; default: a hash of the task."""
     task: str = Field(min_length=1)
     files: tuple[str, ...] = ()
     """Paths; in a file of tasks relative to it."""
@@ -59,6 +59,6 @@ def with_ids(tasks: Sequence[BatchTask]) -> list[BatchTask]:
             seen[own] += 1
             task = task.model_copy(update={"id": own if seen[own] == 1 else f"{own}-{seen[own]}"})
         if task.id in named:
-            raise ValueError(f"the id {task.id!r} is used twice; ids must differ")
+            raise ValueError(f"the id {task.id!r} is used twice; make it unique")
         named[task.id] = task
     return list(named.values())

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 HEARTBEAT_S = 5.0
 DEAD_AFTER_S = 15.0
 _LOOK_S = 0.5
-"""How often dead workers, an empty queue and a request to stop are looked for."""
+"""Interval of the checks for dead workers, an empty queue and a request to stop."""
 _POLL_S = 1.0
-"""Longest wait for a job that was put back; of new ones the database tells at once."""
+"""Longest wait for a job that was put back; new jobs are announced at once."""
 _MOST_REFUSED = 3
-"""Jobs in a row that no model can be asked for, before a worker stops: it is likely to be its own fault."""
+"""Consecutive jobs without a reachable model after which a worker stops: its own setup is likely wrong."""
 _OPEN = "SELECT EXISTS (SELECT 1 FROM procrastinate_jobs WHERE status IN ('todo', 'doing') AND task_name = ?)"
 
 
@@ -42,15 +42,15 @@ class WorkerOptions:
     """How a worker works."""
 
     concurrency: int = 4
-    """Jobs side by side."""
+    """Jobs in parallel."""
     until_empty: bool = False
-    """Whether it ends once no job is open any more, in this process or another."""
+    """Whether it ends when no job is left, in this process or another."""
     attempts: int = JobRunner.attempts
     first_wait_s: float = JobRunner.first_wait_s
     on_ended: Callable[[str, JobResult, float], None] = lambda thread_id, result, seconds: None
-    """Called for each job: its thread, how it ended, after how many seconds."""
+    """Called for each job that ended: its thread, its result, its seconds."""
     on_put_back: Callable[[str, str], None] = lambda thread_id, why: None
-    """Called for each job that goes back into the queue: its thread, why."""
+    """Called for each job that returns to the queue: its thread, the reason."""
 
 
 async def work(
@@ -103,7 +103,7 @@ class _Worker:
             if is_lost(error):
                 raise StorageError(
                     f"the database {self.queue.address.shown} was lost; start the worker again when it is "
-                    "back: its jobs go on"
+                    "back, and its jobs continue"
                 ) from error
             raise
         finally:
@@ -111,8 +111,8 @@ class _Worker:
             await asyncio.gather(fetching, return_exceptions=True)
         if len(self._refused) >= _MOST_REFUSED:
             raise ConfigurationError(
-                f"{_MOST_REFUSED} jobs in a row failed, the last: {self._refused[-1]}; put it right, then: "
-                "forethought jobs --retry, and start the worker again"
+                f"{_MOST_REFUSED} jobs in a row failed, the last one with: {self._refused[-1]}; fix "
+                "this, run forethought jobs --retry, and start the worker again"
             )
         return self.ended
 
@@ -124,9 +124,9 @@ class _Worker:
         while not self.shutdown.requested:
             if fetching.done():
                 fetching.result()
-                raise StorageError("its heartbeat failed")
+                raise StorageError("the worker's heartbeat failed")
             for thread_id in await rescue(self.queue):
-                self.options.on_put_back(thread_id, "its worker is gone")
+                self.options.on_put_back(thread_id, "its worker has died")
             if self.options.until_empty and not (await self.queue.threads.rows(_OPEN, (tables.TASK,)))[0][0]:
                 return
             await asyncio.sleep(_LOOK_S)

@@ -20,7 +20,7 @@ class Cost:
     tokens: float = 0
     usd: float | None = 0.0
     seconds: float = 0.0
-    """Of running, as if one after the other."""
+    """Seconds of all runs, as if made one after the other."""
 
     def __add__(self, other: Cost) -> Cost:
         usd = None if self.usd is None or other.usd is None else self.usd + other.usd
@@ -46,7 +46,7 @@ def estimate(trials: Sequence[Trial], left: int) -> Cost:
     """What the whole collection will have taken, if `left` further runs cost what the finished ones did on
     the average. Raises ValueError when no run is finished."""
     if not trials:
-        raise ValueError("an estimate needs a finished run")
+        raise ValueError("an estimate needs at least one finished run")
     so_far, share = spent(trials), left / len(trials)
     usd = None if so_far.usd is None else so_far.usd * share
     return so_far + Cost(left, so_far.tokens * share, usd, so_far.seconds * share)

@@ -72,13 +72,13 @@ class Folder:
         for name, value in choices.items():
             if begun and begun.get(name) != value:
                 raise FileError(
-                    f"{self.root} was begun with another {name.replace('_', ' ')}; name another --out, or "
-                    "use the same"
+                    f"{self.root} holds runs with another {name.replace('_', ' ')}; use the same one, or "
+                    "name another --out"
                 )
         if changed := [id for id in prints if id in known and known[id] != prints[id]]:
             raise FileError(
-                f"{self.root}: the task {changed[0]} had another text when it was run; give the changed task "
-                "a new id"
+                f"{self.root}: the text of task {changed[0]} has changed since its runs; give the "
+                "changed task a new id"
             )
         try:
             write_json(path, {**choices, "tasks": {**known, **prints}})

@@ -43,11 +43,11 @@ class Collector:
     """By task id."""
     on_finished: Callable[[Trial], None] = lambda trial: None
     may_begin: Callable[[], bool] = lambda: True
-    """Called before each run: whether the budget allows another one."""
+    """Called before each run; returns whether the budget allows it."""
     control: RunControl | None = None
-    """Has the runs stop where they can be gone on with."""
+    """Stops the runs where they can continue later."""
     failed: dict[str, str] = field(default_factory=dict)
-    """By the run's name: why it came to no end."""
+    """By the run's name: why it did not end."""
 
     async def collect(self, runs: Iterable[Run], parallel: int) -> None:
         """Carry out `runs`, `parallel` at a time.
@@ -156,7 +156,9 @@ class Collector:
             await self._invoke(None, config)
         snapshot = await self.graph.aget_state(config)
         if snapshot.interrupts:
-            raise RunError("it waits for a person, and nobody is asked in a collection")
+            raise RunError(
+                "the run waits for a person, but a collection asks nobody; change the settings that ask"
+            )
         plans = [
             plan
             async for earlier in self.graph.aget_state_history(config)

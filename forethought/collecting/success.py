@@ -72,16 +72,14 @@ def check_named(tasks: Sequence[CollectTask], named: Collection[str]) -> None:
     wanted = dict.fromkeys(task.checker for task in tasks if task.checker and task.checker not in named)
     if wanted:
         flags = " ".join(f"--checker {name}" for name in wanted)
-        raise ValueError(
-            f"the tasks are to be judged by code that is not named yet: give {one_line(flags, 500)}"
-        )
+        raise ValueError(f"the tasks name checkers, which run code: allow them with {one_line(flags, 500)}")
 
 
 def load_function(spec: str) -> Callable[..., Any]:
     """The function that MODULE:NAME means. Raises ValueError, in one line."""
     function = load_object(spec)
     if not callable(function):
-        raise ValueError(f"{spec}: it is no function")
+        raise ValueError(f"{spec} is not a function; name one as MODULE:NAME")
     return function  # type: ignore[no-any-return]
 
 

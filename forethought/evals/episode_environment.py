@@ -93,11 +93,14 @@ def episode_environment(folder: Path, trajectory: Trajectory, settings: Settings
     samples = benchmark.samples(settings.benchmarks_dir / benchmark.name, run.options)
     sample = next((sample for sample in samples if method and sample.id == key), None)
     if sample is None:
-        raise ValueError(f"{trajectory.id} is no trajectory of the evaluation in {folder}")
+        raise ValueError(
+            f"{trajectory.id} does not come from the evaluation in {folder}; name the evaluation "
+            "that it comes from"
+        )
     meter = Meter()
     models = Models(settings, MeteredTransport(LiveTransport(settings), (meter,)))
     services = Services(settings, models, run.judge_model or run.model, run.user_model or run.model)
     episode = benchmark.episode(sample, services)
     if episode is None:
-        raise ValueError(f"{benchmark.name} has no world in which a run could be made again")
+        raise ValueError(f"{benchmark.name} has no environment for a re-run")
     return EpisodeEnvironment(episode, sample.task, meter)

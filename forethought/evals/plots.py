@@ -12,7 +12,7 @@ from forethought.evals.results import Evaluation
 from forethought.extras import install_command
 
 Draw = Callable[[Any, Evaluation, Figures], bool]
-"""Draws on matplotlib's axes what the evaluation holds; False where that is nothing."""
+"""Draws on matplotlib's axes; returns False if the evaluation has no such data."""
 NO_ERROR = "no error found"
 _COLOURS = ("#1f5fa8", "#d1661f", "#3a8f4d", "#a33a6f", "#7a68b3", "#8a6d3b", "#2a9d9d", "#666666")
 _STYLE = {

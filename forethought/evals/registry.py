@@ -94,7 +94,7 @@ def _named_object(path: str, kind: type[T]) -> T:
     if not isinstance(named, kind):
         wanted = f"{kind.__module__}.{kind.__name__}"
         raise UnknownNameError(
-            f"{path} is no {kind.__name__.lower()}: name an object of a subclass of {wanted}"
+            f"{path} is not a {kind.__name__.lower()}: name an object of a subclass of {wanted}"
         )
     return named
 

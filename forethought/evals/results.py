@@ -17,7 +17,7 @@ from forethought.state.cost import CostRow
 
 RUN_FILE, RESULTS_FILE = "run.json", "results.jsonl"
 UNSCORED = "unscored"
-"""Label of a trial that was tried, and that nobody here can score."""
+"""Label of a trial that cannot be scored here."""
 
 
 class ResultsError(ValueError):
@@ -56,12 +56,12 @@ class Run(_Record):
     context: dict[str, Any] = Field(default_factory=dict)
     """What `--set` chose for our agent."""
     samples: dict[str, str] = Field(default_factory=dict, exclude=True)
-    """By sample: the hash of its text."""
+    """The hash of each sample's text."""
     begun: str = ""
     scripted: bool = False
     learned_for: dict[str, int] = Field(default_factory=dict)
-    """By method that learned from training samples: the tokens that this took."""
-    """Whether the model was a script: then its figures say nothing of any model."""
+    """Tokens that each method used for learning from training samples."""
+    """Whether the model was a script, so that the figures describe no model."""
     version: str = ""
 
 
@@ -74,7 +74,7 @@ class Result(_Record):
     groups: dict[str, str] = Field(default_factory=dict)
     values: dict[str, float] = Field(default_factory=dict)
     score: float | None
-    """The main metric; None: it could not be tried (`error` says why), which is no zero."""
+    """The main metric; None if it could not run (`error` says why)."""
     label: str = ""
     explanation: str = ""
     answer: str = ""
@@ -119,7 +119,7 @@ class Evaluation:
     run: Run
     results: tuple[Result, ...]
     spent: Usage = field(default_factory=no_usage)
-    """By all trials, those that were tried again included."""
+    """Usage of all trials, repeated ones included."""
 
     def of(self, method: str) -> list[Result]:
         """The results of a method that have a score."""
@@ -152,7 +152,7 @@ def read_evaluation(folder: Path) -> Evaluation:
     run_path, path = folder / RUN_FILE, folder / RESULTS_FILE
     if not run_path.exists():
         raise ResultsError(
-            f"{folder}: no {RUN_FILE} in it; give the folder that `forethought eval run` wrote"
+            f"{folder}: no {RUN_FILE} in this folder; give one that `forethought eval run` wrote"
         )
     try:
         run = Run.model_validate_json(run_path.read_bytes())
@@ -161,7 +161,7 @@ def read_evaluation(folder: Path) -> Evaluation:
         raise ResultsError(f"{error.filename}: cannot be read ({error.strerror or error})") from error
     except ValidationError as error:
         raise ResultsError(
-            f"{run_path}: {_first(error)}; the folder holds no evaluation, or a damaged one"
+            f"{run_path}: {_first(error)}; the evaluation is damaged: name another folder"
         ) from error
     costs = {
         path.stem: tokens_of(read_object(path).get("usage") or {}) for path in folder.glob("learned/*.json")
@@ -178,7 +178,7 @@ def read_evaluation(folder: Path) -> Evaluation:
             if number == len(lines) and not isinstance(error, ValidationError):
                 continue
             why = _first(error) if isinstance(error, ValidationError) else "broken JSON"
-            raise ResultsError(f"{path}:{number}: {why}; remove the line to have it run again") from error
+            raise ResultsError(f"{path}:{number}: {why}; remove the line to repeat its trial") from error
         latest[result.method, result.sample, result.trial] = result
         spent = total(spent, result.usage, result.judge_usage)
     return Evaluation(folder, run, tuple(latest.values()), spent)
@@ -194,7 +194,7 @@ def read_evaluations(paths: Sequence[Path]) -> list[Evaluation]:
     for evaluation in evaluations:
         if not evaluation.results:
             raise ResultsError(
-                f"{evaluation.folder}: no finished sample yet; go on with the same `eval run` command"
+                f"{evaluation.folder}: no finished sample yet; repeat the `eval run` command to continue"
             )
     return evaluations
 
@@ -260,8 +260,8 @@ def merged(evaluations: Sequence[Evaluation]) -> tuple[Evaluation, list[str]]:
         known, theirs = first.run.samples, other.run.samples
         if changed := next((id for id in known if theirs.get(id, known[id]) != known[id]), None):
             raise ResultsError(
-                f"{other.folder}: the sample {changed} has another text than in {first.folder}: compare "
-                "evaluations of the same data"
+                f"{other.folder}: the text of sample {changed} differs from that in {first.folder}: "
+                "compare evaluations of the same data"
             )
     names = _names(evaluations)
     results = tuple(

@@ -17,7 +17,7 @@ import numpy as np
 RESAMPLES = 10_000
 LEVEL = 0.95
 _CHUNK = 2_000_000
-"""Numbers drawn at a time, so that a large benchmark needs little memory."""
+"""Numbers drawn at a time, to limit memory on large benchmarks."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def mean_interval(values: Sequence[float], seed: int = 0, level: float = LEVEL) 
     in. Raises ValueError for no values.
     """
     if not values:
-        raise ValueError("no values: there is nothing to estimate")
+        raise ValueError("no values: give at least one")
     mean, n = math.fsum(values) / len(values), len(values)
     if len(set(values)) > 1:
         low, high = bootstrap(values, seed, level)

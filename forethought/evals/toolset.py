@@ -25,17 +25,17 @@ from forethought.tools.json_arguments import arguments_model
 from forethought.tools.registry import toolbox
 
 ACT = "act"
-"""The one tool of an episode whose actions are text."""
+"""The only tool of an episode with text actions."""
 SHOWN_ACTIONS = 80
-"""Most possible actions that an observation lists."""
+"""Maximum possible actions in an observation."""
 _ACTION_CHARS = 200
 WORLD_S = 1_800.0
-"""Seconds that a world may take for an answer: some ask a model. Beyond that it counts as broken."""
+"""Time limit of an environment's answer, in seconds; after it, the environment counts as broken."""
 OVER = "The episode is over: nothing more can be done in it."
 _SERVED = frozenset({"web_search"})
-"""Built-in tools behind a server that is not part of the task."""
+"""Built-in tools that need a server outside the task."""
 _nested: ContextVar[bool] = ContextVar("nested", default=False)
-"""Whether a call is made by a program of the agent's, which is one call itself."""
+"""Whether a program of the agent makes the call; the program itself counts as one call."""
 
 
 class Toolset(Mapping[str, Tool]):
@@ -45,16 +45,16 @@ class Toolset(Mapping[str, Tool]):
         self.episode, self.budget = episode, budget
         self.counter = StepCounter(budget.max_steps)
         self.reply: EnvironmentReply | None = None
-        """What the world said last in this try."""
+        """The environment's last reply in this try."""
         self.broken: InfrastructureError | None = None
-        """Set once the world, or the means to act in it, failed."""
+        """Set if the environment, or a tool for it, failed."""
         self._one = asyncio.Lock()
         self._unserved = ""
         self._served = False
         of_episode = _episode_tools(self, episode) if episode else {}
         for name in (*of_episode, *others):
             if name in RESERVED or (name in of_episode and name in others):
-                raise ValueError(f"a tool of the sample is called {name}, which is taken: rename it")
+                raise ValueError(f"the sample has a tool named {name}, but that name is taken: rename it")
         rest = {name: self._counted(tool) for name, tool in others.items()}
         self.of_episode = frozenset(of_episode)
         self._tools = {**of_episode, **rest}
@@ -126,7 +126,7 @@ class Toolset(Mapping[str, Tool]):
         except Exception as error:
             reason = one_line(f"{type(error).__name__}: {error}", 500)
             reason = f"no answer within {WORLD_S:g} s" if scope.expired() else reason
-            self.broken = InfrastructureError(f"the world {name} broke at {what}: {reason}")
+            self.broken = InfrastructureError(f"the environment {name} failed at {what}: {reason}")
             raise self.broken from error
         return self.reply
 
@@ -151,7 +151,7 @@ class Toolset(Mapping[str, Tool]):
             self._check()
             self._take()
             if tool.name in _SERVED:
-                self._unserved = self._unserved or f"{tool.name} never answered in time"
+                self._unserved = self._unserved or f"{tool.name} did not answer in time, even when repeated"
             try:
                 result = await tool.run(_uncounted(env), **arguments)
             except InfrastructureError as error:
@@ -224,7 +224,7 @@ def _episode_tools(toolset: Toolset, episode: Episode) -> dict[str, Tool]:
     tools = [_tool(toolset, spec) for spec in episode.tools] or [_act(toolset, episode.how_to_act)]
     names = [tool.name for tool in tools]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"two tools of the episode are called {twice}")
+        raise ValueError(f"two tools of the episode have the name {twice}: rename one")
     return {tool.name: tool for tool in tools}
 
 

@@ -60,18 +60,18 @@ class Sample:
     id: str
     """Letters, digits and . _ -, unique within the benchmark and the same in every run."""
     task: str
-    """What the agent is asked, whole."""
+    """The full task."""
     files: tuple[Path, ...] = ()
     answer_format: str = ""
     """A sentence on the answer's form ('' any)."""
     earlier: tuple[EarlierTask, ...] = ()
-    """The conversation up to the task, oldest first: it is given, and no part of it runs."""
+    """The conversation before the task, oldest first; it is not run."""
     target: Any = None
-    """What a right answer is, as the scorer needs it: plain JSON, never shown to a method."""
+    """The right answer in the scorer's form: plain JSON, never shown to a method."""
     groups: Mapping[str, str] = field(default_factory=dict)
-    """What tables split by, such as {"level": "2"}."""
+    """Groups of the tables, such as {"level": "2"}."""
     data: Mapping[str, Any] = field(default_factory=dict)
-    """What the benchmark needs to build the sample's world: plain JSON, never shown to a method."""
+    """What the benchmark needs for the sample's environment: plain JSON, never shown to a method."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class ToolSpec:
     """A JSON schema of type object."""
     changes_world: bool = False
     asks_person: bool = False
-    """Whether what it returns are a person's words: what foresight of the person is about."""
+    """Whether it returns a person's words, which foresight of the user predicts."""
 
 
 class Episode(Environment, Protocol):
@@ -121,9 +121,9 @@ class Services:
     settings: Settings
     models: Models
     judge_model: str
-    """Judges; `--judge-model`, by default the evaluated model."""
+    """The judge: `--judge-model`, by default the evaluated model."""
     user_model: str
-    """Plays users; `--user-model`, by default the evaluated model."""
+    """The simulated user: `--user-model`, by default the evaluated model."""
 
     async def ask(
         self,
@@ -151,10 +151,10 @@ class Score:
     """What a scorer says of an attempt."""
 
     values: Mapping[str, float]
-    """By metric; the benchmark's main metric is always there, from 0 to 1."""
+    """Values by metric, including the main one, from 0 to 1."""
     explanation: str = ""
     label: str = ""
-    """A class where the scorer has classes, such as not_attempted."""
+    """The scorer's class, such as not_attempted."""
 
 
 @dataclass(frozen=True)
@@ -164,9 +164,9 @@ class Budget:
     max_steps: int = 20
     """Tool calls or actions."""
     max_tokens: int = 400_000
-    """Input and output tokens; cached ones count at what they cost."""
+    """Input and output tokens; cached ones count at their price."""
     tries: int | None = None
-    """Tries at most of a method that tries again after a failure; None: as many as its paper has."""
+    """Maximum tries of a method that tries again; None: as in its paper."""
 
 
 @dataclass(frozen=True)
@@ -176,10 +176,10 @@ class TrialContext:
     sample: Sample
     """Without its target, groups and data."""
     tools: Toolset
-    """By name; those of the episode among them. Every call counts against the budget."""
+    """Tools by name, including those of the episode. Every call counts against the budget."""
     episode: Episode | None
     models: Models
-    """Every call is logged and counted; past the budget a call raises BudgetSpent."""
+    """Logs and counts every call; beyond the budget, a call raises BudgetSpent."""
     model: str
     settings: Settings
     budget: Budget
@@ -191,11 +191,11 @@ class TrialContext:
     """The benchmark's verdict on a try, for methods that by their paper learn from it (Reflexion's oracle,
     ExpeL in training); tables mark a method that used it. None where it may not be asked."""
     references: Sequence[str] = ()
-    """What a right result is, as `Benchmark.references` has it: for training samples alone."""
+    """The right result from `Benchmark.references`, for training samples only."""
     learned: Mapping[str, Any] = field(default_factory=dict)
-    """What the method's `train` made, plain JSON; {} where it has none."""
+    """The result of the method's `train`, plain JSON; {} without one."""
     context: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of the Context that the operator chose (`--set`), for our own agent."""
+    """Fields of the Context from `--set`, for our agent."""
 
 
 class BudgetSpent(RuntimeError):
@@ -211,12 +211,12 @@ class Attempt:
     """answered, best_effort, budget_exhausted or failed (no answer)."""
     trajectory: Trajectory
     usage: Usage
-    """All that the method's calls cost."""
+    """Usage of all of the method's calls."""
     seconds: float
-    """Wall clock, waits for the model included."""
+    """Wall-clock seconds, including waits for the model."""
     steps: int
     reward: float | None = None
-    """The episode's, where there is one."""
+    """The episode's reward, if there is one."""
     tries: int = 1
     """Rounds (ours) or trials (Reflexion, Best-of-N) within the attempt."""
     self_scores: Mapping[str, Sequence[float]] = field(default_factory=dict)
@@ -227,7 +227,7 @@ class Attempt:
     """Retries after reflections: records of `training.gate.Retry`, each with its `reflector` and whether it
     `solved` the task (SAMULE 4.7)."""
     costs: Sequence[CostRow] = ()
-    """What each mechanism cost and changed (our agent's)."""
+    """What each mechanism of our agent cost and changed."""
 
 
 class Benchmark(ABC):
@@ -236,16 +236,16 @@ class Benchmark(ABC):
     name: str
     title: str
     about: str
-    """One line: what it asks, its licence, and which tables of the papers use it."""
+    """One line: its tasks, its licence, and the papers' tables that use it."""
     main_metric: str
     builtin_tools: Sequence[str] = ()
     """Built-in tools offered on top of the sample's own, such as web_search."""
     options: Mapping[str, str] = MappingProxyType({})
-    """What `--option KEY=VALUE` may set, with a line on each; such as split, level, stage."""
+    """The keys of `--option KEY=VALUE` with a line on each, such as split, level, stage."""
     steps: int = Budget.max_steps
-    """Steps of a sample unless `--steps` says otherwise."""
+    """Default of `--steps`."""
     tokens: int = Budget.max_tokens
-    """Tokens of a sample unless `--tokens` says otherwise."""
+    """Default of `--tokens`."""
 
     @abstractmethod
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
@@ -293,9 +293,9 @@ class Method(ABC):
     asks_outcome: bool = False
     """Whether it uses `TrialContext.outcome`."""
     most_tries: int = 1
-    """At a sample, in training too, unless `--tries` says otherwise."""
+    """Default of `--tries` for a sample, in training too."""
     follows: str = ""
-    """The method whose thread of the same sample and trial it starts from, and which runs before it."""
+    """The method that runs first and whose thread of the same sample and trial this one continues."""
 
     async def train(self, trials: Sequence[TrialContext]) -> Mapping[str, Any]:
         """Learn from training samples before the evaluation (ExpeL); plain JSON for `learned`."""

@@ -42,7 +42,7 @@ class Adviser:
         self.model, self.settings = model, settings or Settings()
         self.context = bounded(Context(**{**own, **switches}), self.settings)
         self._live: dict[int, LiveTransport] = {}
-        """Of the model that was asked last: it knows by which methods that can be asked."""
+        """The last model's transport, which knows how that model can be called."""
         if isinstance(model, str):
             Models(self.settings).verify([model])
         elif model is not None:
@@ -88,6 +88,6 @@ def outline_of(tool: Any) -> Tool:
             return dict(schema.get("parameters") or {})
 
     async def run(*_: Any, **__: Any) -> str:
-        raise NotImplementedError(f"{name} is called by its worker alone")
+        raise NotImplementedError(f"the graph must not call {name}: only its worker does")
 
     return Tool(name, str(schema.get("description") or name), Arguments, run, effect="write")

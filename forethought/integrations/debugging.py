@@ -27,15 +27,15 @@ class Debugged:
     """What a debugging came to."""
 
     status: DebugStatus
-    """found, not_found, successful (the run was right), or failed."""
+    """found, not_found, successful (the run succeeded) or failed (the debugger did)."""
     critical: Critical | None
     """The critical error: step, module, type, cause, evidence, and what to do instead."""
     labels: dict[str, dict[str, Label]]
-    """Of the steps that were examined: by number and module, whether they err and how."""
+    """The verdict on each examined step, by number and module."""
     notes: list[str]
     usage: Usage
     problem: str = ""
-    """Why it could not do its work ('': it did)."""
+    """Why debugging failed ('': it did not)."""
 
 
 async def debug(

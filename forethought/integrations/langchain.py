@@ -30,7 +30,7 @@ CHANNEL = "prospective_reflection"
 WRITE_TODOS = "write_todos"
 """The tool of LangChain's to-do middleware."""
 INSTRUCTIONS_CHARS = 6_000
-"""Of the agent's system prompt, for those who plan and check."""
+"""Maximum characters of the agent's system prompt shown to the planner and the checks."""
 
 
 class PlannedState(AgentState[Any]):

@@ -20,12 +20,12 @@ class PlanReviewed:
     """What a review came to."""
 
     errors: list[PlanError]
-    """The planning errors found in the plan: {error_type, evidence, risk}; none: it is sound."""
+    """The planning errors found in the plan: {error_type, evidence, risk}; empty: none."""
     plan: str
-    """The plan to carry out, numbered: revised where an error was found, else as it was."""
+    """The plan to carry out, numbered: revised if it had an error."""
     usage: Usage
     problem: str = ""
-    """Why the plan could not be examined, or not to the end ('': it was)."""
+    """Why the examination did not end ('': it did)."""
 
 
 async def review_plan(
@@ -51,7 +51,7 @@ async def review_plan(
     """
     parts = [part for part in ([plan] if isinstance(plan, str) else plan) if part.strip()]
     if not parts:
-        raise ValueError("the plan is empty: give a text, or its steps")
+        raise ValueError("the plan is empty: pass its text or its steps")
     work = Work(Adviser(model, settings, **switches).turn(tools), task)
     record = (await work.diagnosed(written_plan(parts, work))).record
     first, *later = record["reviews"]

@@ -29,7 +29,7 @@ except ImportError as error:
     raise ImportError(f"smolagents is not installed: {install_command('smolagents')}") from error
 
 PLAN_HEADING = "## 2. Plan"
-"""What stands between facts and plan in smolagents' own prompts."""
+"""The heading between facts and plan in smolagents' prompts."""
 
 
 @dataclass(frozen=True)

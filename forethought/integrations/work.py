@@ -37,19 +37,19 @@ class Record(TypedDict, total=False):
 
     task: str
     task_id: str
-    """Which message of the conversation set it."""
+    """Index of the message that set the task."""
     plan: Plan
-    """Without subtasks: the task needs none. Absent: no plan came, for the reason in `problem`."""
+    """Without subtasks: the task needs none. Absent: there is no plan; `problem` says why."""
     reviews: list[PlanReview]
     replans: list[Replan]
     planned_at: list[int]
-    """Calls that had been made when each plan was made."""
+    """Number of calls before each plan."""
     checks: list[Json]
     """Of an answer: {about, done, ok}."""
     rejection: dict[str, str]
-    """An answer that did not pass: {answer, unmet, work}; gone once another one is given."""
+    """The last answer, if it did not pass: {answer, unmet, work}."""
     usage: dict[str, Usage]
-    """What it cost, by role."""
+    """Usage by role."""
     problem: str
     """Why there is no plan, or no check."""
 

@@ -19,12 +19,12 @@ class WorkerCall:
     """A tool call that the worker made."""
 
     wave: int
-    """Those of one turn have the same, from 1."""
+    """Number of the turn, from 1; calls of one turn share it."""
     tool: str
     arguments: Json
     observation: str
     failed: bool = False
-    """Whether the framework says so; else its words tell."""
+    """Whether the framework reports a failure; otherwise the text decides."""
     thought: str = ""
 
 

@@ -89,7 +89,7 @@ class Taxonomy(_Record):
         owners = [each.name for each in self.modules if self.resolve(each.name, name)]
         elsewhere = f" (it is one of {' and '.join(owners)})" if owners else ""
         owner = f"{self.module(module)}{elsewhere}"
-        return f"{one_line(name, 60)!r} is no error type of {owner}; its types are {known}"
+        return f"{one_line(name, 60)!r} is not an error type of {owner}; its types are {known}"
 
     def text(self) -> str:
         """The types for a prompt, in the file's order: every definition with its example."""

@@ -15,7 +15,7 @@ from forethought.knowledge.yaml_files import Name, Text, load_file, parse_yaml
 
 PACKAGED = Path(__file__).with_name("planning_errors.yaml")
 BRIEF_FAILURES = 2
-"""Failure examples that a diagnosis is shown (appendix B.2), so the fewest that an error may have."""
+"""Failure examples in a diagnosis (appendix B.2), and the minimum of an error."""
 
 
 class _Record(BaseModel):
@@ -26,13 +26,13 @@ class Provenance(_Record):
     """Where a pattern was observed. Evaluations leave the questions named here out."""
 
     source: Text
-    """The collection of trajectories, as an address, or in words."""
+    """The collection of trajectories: an address or a description."""
     file: Text | None = None
     trial: int | None = None
     trajectory: Text | None = None
-    """Its id, where it has one."""
+    """Its id, if it has one."""
     question: Text | None = None
-    """The beginning of the task, long enough to tell it from the collection's others."""
+    """The beginning of the task, long enough to identify it in the collection."""
     outcome: Literal["failure", "success"] | None = None
 
 
@@ -63,7 +63,7 @@ class PlanningError(_Record):
     """The error type that a diagnosis reports."""
     description: Text
     sign: Text | None = None
-    """What shows it in a plan, in a sentence; without one, the description is shown."""
+    """How to recognize it in a plan, in a sentence; default: the description."""
     failures: Annotated[tuple[Pattern, ...], Field(min_length=BRIEF_FAILURES)]
     successes: Annotated[tuple[Pattern, ...], Field(min_length=1)]
     generated: Generated | None = None
@@ -92,7 +92,7 @@ class _File(_Record):
     def _names_differ(self) -> Self:
         names = [error.name for error in self.errors]
         if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f"the name {twice!r} is used twice; names must differ")
+            raise ValueError(f"the name {twice!r} is used twice; make it unique")
         return self
 
 

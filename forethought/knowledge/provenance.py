@@ -17,7 +17,7 @@ from forethought.trajectories.questions import fingerprint
 
 Json = dict[str, Any]
 BEGINNING = 80
-"""Characters of a question that are written down."""
+"""Maximum characters of a recorded question."""
 
 
 def provenance_path(errors: Path) -> Path:

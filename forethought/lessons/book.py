@@ -15,7 +15,7 @@ from forethought.trajectories.questions import normalised
 from forethought.users import label_of
 
 MOST = 500
-"""Lessons of one namespace that are looked at: the newest."""
+"""Maximum lessons of a namespace that are ranked: the newest."""
 _ROOT = "lessons"
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 ALIKE = 75.0
-"""From this similarity (rapidfuzz's token_set_ratio, 0 to 100) two lessons count as one."""
+"""Similarity (rapidfuzz's token_set_ratio, 0 to 100) from which two lessons count as one."""
 _STEM = 6
 """Letters of a word that count, so that `invoice` and `invoices` are one; a stemmer for any language."""
 _COMMON = frozenset(
@@ -18,7 +18,7 @@ _COMMON = frozenset(
     the too two use was who why yet you aber als auch auf aus bei das dem den der des die ein für hat ist mit
     und von was wie zum zur con del las los por que una des est les par pas qui sur""".split()  # noqa: SIM905
 )
-"""Words of English that tell nothing, and the shortest of German, Spanish and French."""
+"""Stop words of English, and the shortest ones of German, Spanish and French."""
 
 
 def words(text: str) -> list[str]:

@@ -27,13 +27,13 @@ class Lesson(BaseModel):
 
     id: str
     task: str
-    """The beginning of the task that taught it."""
+    """The beginning of the task that it comes from."""
     failed: str
     why: str = ""
     worked: str
-    """What worked, or what is to be done instead."""
+    """What worked, or what to do instead."""
     error_type: str = ""
-    """The planning error that it names, where that has no name yet among the known ones."""
+    """The new planning error that it names, if any."""
     thread: str = ""
     number: int = 1
     """Which task of the thread, from 1."""
@@ -45,12 +45,12 @@ class Lesson(BaseModel):
     """The parts of `origin` that somebody else may have written."""
     confirmed: Literal["", "person"] = ""
     found: int = 1
-    """How often it was found."""
+    """How often it was learned."""
     made: datetime
     renewed: datetime
-    """When it was made, was found again or helped."""
+    """When it was learned, was learned again, or helped."""
     used: int = 0
-    """Tasks that it was shown to and that have ended."""
+    """Finished tasks that it was shown to."""
     helped: int = 0
     hurt: int = 0
 

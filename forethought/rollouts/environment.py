@@ -30,7 +30,7 @@ from forethought.text import one_line
 from forethought.trajectories.types import Failure, Module, Trajectory, TrajectoryStep
 
 _HANDED_IN = re.compile(r"\s*(?:finish\s*\[(.*)\]|answer:(.*))\s*", re.IGNORECASE | re.DOTALL)
-"""An action that hands in an answer, as the readers of trajectories know it."""
+"""An action that submits an answer, as the trajectory readers write it."""
 _SHOWN = 160
 
 
@@ -86,7 +86,7 @@ class EnvironmentRollouts:
     max_tokens: int | None = None
     max_usd: float | None = None
     verdict: Callable[[Continuation], Awaitable[float]] | None = None
-    """What a finished run is worth, where not the environment's reward says so."""
+    """The value of a finished run, unless the environment's reward gives it."""
     _attempts: int = 0
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -115,7 +115,7 @@ class EnvironmentRollouts:
     def _before(self, step: int) -> tuple[TrajectoryStep, ...]:
         numbers = [item.number for item in self.trajectory.steps]
         if step not in numbers:
-            raise RolloutError(f"there is no step {step}; steps are {numbers[0]} to {numbers[-1]}")
+            raise RolloutError(f"there is no step {step}; choose from {numbers[0]} to {numbers[-1]}")
         return self.trajectory.steps[: numbers.index(step)]
 
     async def _continue(
@@ -179,7 +179,7 @@ async def replay_prefix(environment: Environment, prefix: Sequence[TrajectorySte
     """`environment` reset and brought to where `prefix` ends; what came out differently is said, and the rest
     of the prefix is carried out all the same. A step without an action did nothing there. Raises RolloutError
     when the environment breaks."""
-    reply = await _guarded(environment, environment.reset, "when it was reset")
+    reply = await _guarded(environment, environment.reset, "on reset")
     diverged, usage = "", reply.usage
     for step in prefix:
         if not step.action:
@@ -192,7 +192,9 @@ async def replay_prefix(environment: Environment, prefix: Sequence[TrajectorySte
                 f"where the recorded run saw {one_line(step.observation, _SHOWN)!r}"
             )
         if reply.done and step is not prefix[-1]:
-            diverged = diverged or f"the replay ended at step {step.number}, before the prefix did"
+            diverged = (
+                diverged or f"the replay ended at step {step.number}, before the end of the recorded steps"
+            )
             break
     return Replay(reply, diverged, usage)
 
@@ -214,10 +216,12 @@ async def _guarded(
         raise
     except Exception as error:
         what = f"{type(error).__name__}: {one_line(str(error), _SHOWN)}".rstrip(": ")
-        raise RolloutError(f"the environment {environment.name} broke {when} ({what}): mend it") from error
+        raise RolloutError(
+            f"the environment {environment.name} failed {when} ({what}): fix its code"
+        ) from error
     if not isinstance(reply, EnvironmentReply):
         kind = type(reply).__name__
         raise RolloutError(
-            f"the environment {environment.name} gave a {kind} {when}: give an EnvironmentReply"
+            f"the environment {environment.name} returned a {kind} {when}: return an EnvironmentReply"
         )
     return reply

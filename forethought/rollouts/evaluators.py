@@ -28,14 +28,16 @@ class GoldAnswer:
 
     def __post_init__(self) -> None:
         if not any(text.strip() for text in self.accepted):
-            raise ValueError("no answer is accepted: give the one that a right run would have given")
+            raise ValueError(
+                "the expected answer is missing: give the one that a correct run would have given"
+            )
 
     async def judge(self, trajectory: Trajectory) -> Verdict:
         """See `Evaluator`."""
         if not trajectory.answer.strip():
-            return Verdict(False, "it came to no answer")
+            return Verdict(False, "the run has no answer")
         right = any(same_answer(trajectory.answer, text) for text in self.accepted if text.strip())
-        return Verdict(right, f"the answer is {'' if right else 'not '}an accepted one")
+        return Verdict(right, f"the answer is {'' if right else 'not '}accepted")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class ModelJudge:
     async def judge(self, trajectory: Trajectory) -> Verdict:
         """See `Evaluator`. What came before the answer is not shown: it could talk the judge round."""
         if not trajectory.answer.strip():
-            return Verdict(False, "it came to no answer")
+            return Verdict(False, "the run has no answer")
         messages = prompt_messages(
             "debug_judge", task=trajectory.task, gold=list(self.accepted), answer=trajectory.answer
         )
@@ -78,7 +80,7 @@ class RubricJudge:
     async def judge(self, trajectory: Trajectory) -> Verdict:
         """See `Evaluator`. As for `ModelJudge`, the judge sees the answer alone."""
         if not trajectory.answer.strip():
-            return Verdict(False, "it came to no answer", share=0.0)
+            return Verdict(False, "the run has no answer", share=0.0)
         result = await self.models.ask(
             role="judge",
             model=self.model,

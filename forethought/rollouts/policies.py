@@ -24,7 +24,7 @@ from forethought.trajectories.types import TrajectoryStep
 Path = tuple[str, ...]
 _BLANK = re.compile(r"<[^<>]+>")
 WHOLE_STEPS = 30
-"""The last steps, which a prompt shows whole; those before them are shown by their heads."""
+"""Last steps shown whole in a prompt; of earlier ones, it shows the beginnings."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ModelPolicy:
     models: Models
     model: str
     max_observation: int = 4_000
-    """Characters of an observation that a prompt shows."""
+    """Maximum characters of an observation in a prompt."""
 
     async def act(
         self, task: str, steps: Sequence[TrajectoryStep], now: EnvironmentReply, guidance: Sequence[str]
@@ -97,7 +97,7 @@ def not_possible(actions: Sequence[str], admissible: Sequence[str]) -> str | Non
     ]
     if not wrong:
         return None
-    return f"{wrong[0]!r} is not among the possible actions: copy one of them letter by letter"
+    return f"{wrong[0]!r} is not among the possible actions: copy one of them exactly"
 
 
 @dataclass
@@ -109,10 +109,10 @@ class TreePolicy:
     count: int = 3
     max_observation: int = 4_000
     _left: dict[Path, dict[str, float]] = field(default_factory=dict)
-    """Candidates that were not taken yet, with their values, by the actions that lead to their state."""
+    """Untried candidates with their values, by the actions that lead to their state."""
     _tried: dict[Path, list[str]] = field(default_factory=dict)
     _goal: Path = ()
-    """Where this attempt leaves the paths of earlier ones."""
+    """Where this attempt departs from earlier ones."""
 
     def saved(self) -> list[dict[str, Any]]:
         """What it remembers, as plain JSON."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ASSISTANT = "agent"
 _WORKERS = "N_JOBS_PER_WORKER"
-"""Set by the server: how many runs it carries out at a time (`langgraph dev`: 1 unless told)."""
+"""Set by the server: its maximum parallel runs (`langgraph dev`: default 1)."""
 
 
 class ServerThread:
@@ -122,7 +122,7 @@ async def load_thread(thread: str) -> Loaded:
     """
     point = await ServerThread(thread).read()
     if point is None or not point.values.get("task"):
-        raise ValueError(f"there is no thread {thread} of the agent's with a task on this server")
+        raise ValueError(f"this server has no thread {thread} of the agent with a task; check the id")
     effects = await asyncio.to_thread(effects_of, Settings())
     return Loaded(trajectory=from_state(point.values, effects, id=f"{thread}@{point.id}"))
 
@@ -131,10 +131,10 @@ def make_rollouts(trajectory: Trajectory, thread: str | None, context: DebuggerC
     """Where a thread's trajectory is run again: on this server. Raises RolloutError without a thread, and
     where the server carries out one run at a time: the re-run would wait for the run that waits for it."""
     if not thread:
-        raise RolloutError("only a thread can be run again here: give a thread_id instead of a trajectory")
+        raise RolloutError("this server can rerun threads only: give a thread_id instead of a trajectory")
     if os.environ.get(_WORKERS) == "1":
         raise RolloutError(
-            "this server carries out one run at a time, and a re-run needs a second place: start it with "
+            "this server runs one job at a time, but a re-run needs a second: start it with "
             "langgraph dev --n-jobs-per-worker 4"
         )
     effects = effects_of(Settings())

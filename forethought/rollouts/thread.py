@@ -39,13 +39,13 @@ from forethought.trajectories.types import Module, Trajectory, TrajectoryStep
 
 Json = dict[str, Any]
 _LEAST_TOKENS = 1_000
-"""The smallest budget that the agent's Context takes."""
+"""The smallest token budget that Context accepts."""
 Read = Callable[[Mapping[str, Any]], Trajectory]
 """The trajectory of a thread's state; the answer is a step of its own, numbered one above the last."""
 
 
 Limits = Mapping[str, float]
-"""Highest `max_tokens` and `max_usd` of a task, what it had spent before included."""
+"""Maximum `max_tokens` and `max_usd` of a task, including what it spent before the fork."""
 
 
 class AgentThread(Checkpoints, Protocol):
@@ -92,7 +92,7 @@ class ThreadRollouts:
     environment: Environment | None = None
     allow_writes: bool = False
     max_tokens: int | None = None
-    """Of each re-run; its thread's own budget may be smaller."""
+    """Limits of each re-run; the thread's own budget may be smaller."""
     max_usd: float | None = None
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -144,7 +144,10 @@ class ThreadRollouts:
             numbers = {step["n"] for step in place.kept_steps}
             prefix = [step for step in self.trajectory.steps if step.number in numbers]
             if len(prefix) != len(numbers):
-                raise RolloutError(f"thread {self.thread.thread}: its checkpoints and the trajectory differ")
+                raise RolloutError(
+                    f"thread {self.thread.thread}: its checkpoints do not match the trajectory; load the "
+                    "thread again"
+                )
             started = time.monotonic()
             limits = self._limits(place)
             begun = await self._broken_off(place, guidance)
@@ -203,9 +206,9 @@ class ThreadRollouts:
         head = newest[0] if newest else None
         if head and _unfinished(head) and "tool_executor" in head.waiting and not self.allow_writes:
             raise RolloutError(
-                f"a run of thread {self.thread.thread} was broken off while tools were called, and may have "
-                "changed something outside: go on with it first, or allow a re-run in the world as it is now "
-                "(allow_writes)"
+                f"a run of thread {self.thread.thread} stopped during tool calls that may have changed "
+                "something outside: resume it first, or allow a re-run in the present state of the "
+                "world (allow_writes)"
             )
         run_since = [step for at in newest if at.values.get("task") for step in self.read(at.values).steps]
         abandoned = [
@@ -215,9 +218,8 @@ class ThreadRollouts:
         if changed and not self.allow_writes:
             numbers = ", ".join(map(str, changed))
             raise RolloutError(
-                f"the fork would leave steps behind that changed something outside ({numbers}), and not undo "
-                "it: give an Environment that puts it back, or allow a re-run in the world as it is now "
-                "(allow_writes)"
+                f"the re-run would not undo what steps {numbers} changed outside: give an Environment "
+                "that restores it, or allow a re-run in the present state of the world (allow_writes)"
             )
         return ""
 
@@ -225,7 +227,9 @@ class ThreadRollouts:
         """The last checkpoint of the trajectory's own branch, whatever the thread's head is by now."""
         leaf = await self.thread.read(self.at)
         if leaf is None:
-            raise RolloutError(f"there is no thread {self.thread.thread}, or its checkpoints are gone")
+            raise RolloutError(
+                f"thread {self.thread.thread} does not exist, or its checkpoints were deleted; choose another"
+            )
         return leaf
 
     def _answer_number(self, leaf: Point) -> int:
@@ -267,7 +271,7 @@ def substituted_proposal(old: Mapping[str, Any], action: str, tool: str, argumen
     """The proposal `old` with another move: a call of `tool`, or what `action` says. Raises RolloutError."""
     move, text = ("", "") if tool else move_of(action)
     if move == "answer":
-        raise RolloutError("an answer cannot stand in a step's place: substitute it at the answer's own step")
+        raise RolloutError("an answer cannot replace a step's call: substitute it at the answer's own step")
     if not tool and not move:
         try:
             tool, arguments = call_of(action)

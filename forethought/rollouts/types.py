@@ -17,9 +17,9 @@ class Verdict:
     success: bool
     reason: str = ""
     reward: float | None = None
-    """The environment's reward, where there is one."""
+    """The environment's reward, if it gives one."""
     share: float | None = None
-    """How much of what was asked is right, from 0 to 1, where that can be told."""
+    """Share of the requirements met, 0 to 1, if it can be measured."""
     usage: Usage = field(default_factory=no_usage)
 
 
@@ -42,14 +42,14 @@ class Continuation:
     """One continuation of a trajectory."""
 
     branch: str
-    """Names it for good: a checkpoint id, or an attempt's number."""
+    """Its permanent name: a checkpoint id or an attempt's number."""
     trajectory: Trajectory
-    """Whole: the kept prefix and what came after it."""
+    """The whole run: the kept prefix and the steps after it."""
     kept: int
-    """How many steps of the original were kept, not executed again (in an environment: replayed)."""
+    """Number of original steps kept without execution (in an environment: replayed)."""
     reward: float | None = None
     diverged: str = ""
-    """How the replayed prefix came out differently from the recorded one ('' if it did not)."""
+    """How the replayed prefix differs from the recorded one ('' if it does not)."""
     status: str = ""
     usage: Usage = field(default_factory=no_usage)
     seconds: float = 0.0
@@ -90,11 +90,11 @@ class EnvironmentReply:
 
     observation: str
     admissible: tuple[str, ...] = ()
-    """Actions that are possible now; empty where any text is."""
+    """Actions possible now; empty if any text is allowed."""
     reward: float = 0.0
     done: bool = False
     usage: Usage = field(default_factory=no_usage)
-    """What the models behind it cost, such as one that plays a user."""
+    """Usage of the environment's own models, such as a simulated user."""
 
 
 class Environment(Protocol):

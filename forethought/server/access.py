@@ -31,11 +31,20 @@ def identity(
     if users:
         return _by_token(users, authorization)
     if not _is_loopback(client) or any(name in headers for name in _FORWARDED):
-        raise NoAccess("this server has no access tokens, so only its own machine may use it")
+        raise NoAccess(
+            "this server has no access tokens and accepts only its own machine; set "
+            "FORETHOUGHT_ACCESS_TOKENS to open it"
+        )
     if not _names_this_machine(headers.get("host", "")):
-        raise NoAccess("this server has no access tokens, so it answers to the name localhost only")
+        raise NoAccess(
+            "this server has no access tokens and accepts only the host name localhost; use it, or "
+            "set FORETHOUGHT_ACCESS_TOKENS"
+        )
     if not _is_own_page(headers.get("origin", "")):
-        raise NoAccess("this server has no access tokens, so no other site's page may use it")
+        raise NoAccess(
+            "this server has no access tokens and refuses pages of other sites; set "
+            "FORETHOUGHT_ACCESS_TOKENS to use them"
+        )
     return LOCAL_USER
 
 
@@ -49,7 +58,7 @@ def _by_token(users: Mapping[str, str], authorization: str | None) -> str:
         if hmac.compare_digest(known.encode(), token_bytes):
             user = name
     if not user:
-        raise NoAccess("the access token is not known")
+        raise NoAccess("unknown access token: check it, or ask the operator for one")
     return user
 
 

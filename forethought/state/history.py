@@ -231,7 +231,9 @@ async def _line(checkpoints: Checkpoints, what: str, leaf: Any | None) -> AsyncI
     branches. `what` is looked for."""
     point = await checkpoints.read(leaf)
     if point is None:
-        raise ForkError(f"thread {checkpoints.thread} has no checkpoint to go back to")
+        raise ForkError(
+            f"thread {checkpoints.thread} has no checkpoint to go back to; run a task in it first"
+        )
     while True:
         yield point
         if point.parent is None:
@@ -253,7 +255,7 @@ async def _find_step(line: AsyncIterator[Point], checkpoints: Checkpoints, n: in
                 # It is put together from the checkpoints before this one.
                 raise ForkError(_missing_checkpoint(checkpoints, f"step {n}"))
             return point
-    steps = f"; its steps are 1 to {last}" if last else " yet"
+    steps = f"; choose from 1 to {last}" if last else " yet"
     raise ForkError(f"thread {checkpoints.thread} has no step {n}{steps}")
 
 
@@ -261,13 +263,13 @@ async def _find_answer(line: AsyncIterator[Point], checkpoints: Checkpoints) -> 
     async for point in line:
         if "answer_agent" in point.waiting:
             return point
-    raise ForkError(f"thread {checkpoints.thread} has not come to an answer yet")
+    raise ForkError(f"thread {checkpoints.thread} has no answer yet; resume it first")
 
 
 def _missing_checkpoint(checkpoints: Checkpoints, what: str) -> str:
     return (
-        f"thread {checkpoints.thread}: the checkpoint before {what} is gone (deleted or pruned), so nothing "
-        "can be run again from there; give the task to a new thread instead"
+        f"thread {checkpoints.thread}: the checkpoint before {what} was deleted or pruned; "
+        "start the task in a new thread"
     )
 
 

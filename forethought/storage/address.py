@@ -26,7 +26,7 @@ class Address:
     """Where a database is. One of `path` and `conninfo` is given."""
 
     shown: str
-    """What a person is told: without a password."""
+    """The address for messages, without a password."""
     path: Path | None = None
     """SQLite's file."""
     conninfo: str | None = field(default=None, repr=False)
@@ -64,8 +64,7 @@ def address_of(settings: Settings) -> Address:
         return file_address(Path(path[1:]).expanduser())
     named = f"{scheme}://..." if _SCHEME.fullmatch(scheme) else "this address"
     raise StorageError(
-        f"--db {named}: give a path, sqlite:///path (sqlite:////path when it begins at the root) "
-        "or postgresql://user@host/database",
+        f"--db {named}: give a path, sqlite:///path (absolute: sqlite:////path) or postgresql://user@host/database",
         wrong_use=True,
     )
 
@@ -78,8 +77,8 @@ def _postgres(text: str) -> Address:
     except ImportError as error:
         raise StorageError(MISSING_EXTRA, wrong_use=True) from error
     advice = (
-        "write postgresql://user:password@host:port/database, and in user and password %40 for @, %2F for /, "
-        "%3A for :, %23 for #, %25 for %"
+        "write postgresql://user:password@host:port/database; in user and password, write %40 "
+        "for @, %2F for /, %3A for :, %23 for #, %25 for %"
     )
     try:
         parts = {name: str(value) for name, value in conninfo_to_dict(text).items()}

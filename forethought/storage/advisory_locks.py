@@ -17,7 +17,7 @@ from psycopg import AsyncConnection
 from forethought.storage.errors import StorageError
 
 ANSWER_S = 10.0
-"""Longest wait for the server's word that the lock is still held."""
+"""Longest wait for the server to confirm a lock."""
 _HELD = """
 SELECT classid::bigint << 32 | objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted
 AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -54,8 +54,8 @@ class AdvisoryLocks:
         if connection is not None and not await _is_alive(connection):
             shown = thread_id[:100]
             raise StorageError(
-                f"thread {shown}: the connection that held it for this process was lost, and another one may "
-                f"have taken it up; what was done is kept: forethought resume {shown}"
+                f"thread {shown}: the connection that locked it was lost, and another process may have "
+                f"resumed it; the work so far is saved; continue with: forethought resume {shown}"
             )
 
     async def locked(self, thread_ids: Iterable[str]) -> set[str]:

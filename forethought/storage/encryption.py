@@ -12,8 +12,8 @@ from forethought.storage.errors import StorageError
 if TYPE_CHECKING:
     from langgraph.checkpoint.serde.base import CipherProtocol
 
-NO_KEY = "it is encrypted: set FORETHOUGHT_ENCRYPTION_KEY to the key that it was made with"
-WRONG_KEY = "FORETHOUGHT_ENCRYPTION_KEY is not the key that it was made with, or it was changed by hand"
+NO_KEY = "it is encrypted: set FORETHOUGHT_ENCRYPTION_KEY to its key"
+WRONG_KEY = "FORETHOUGHT_ENCRYPTION_KEY is not its key, or it was changed by hand; set the right key"
 
 
 @dataclass(frozen=True)

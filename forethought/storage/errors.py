@@ -7,14 +7,17 @@ import sqlite3
 import sys
 
 _ADVICE = (
-    ("password", "give the right password in the address, or in PGPASSWORD"),
-    ("relation", "it is another program's, or of an older release; name another one with --db"),
-    ("does not exist", "create it, or mend the address"),
+    ("password", "give the right password in the address or in PGPASSWORD"),
+    ("relation", "it belongs to another program or an older release; name another one with --db"),
+    ("does not exist", "create it, or correct the address"),
     ("Connection refused", "is the server running there?"),
     ("No such file or directory", "is the server running there?"),
-    ("timeout expired", "the server does not answer: is it running, and may it be reached?"),
-    ("couldn't get a connection", "the server does not answer; what was done is kept"),
-    ("closed the connection", "what was done is kept"),
+    ("timeout expired", "the server does not answer; check that it is running and reachable"),
+    (
+        "couldn't get a connection",
+        "the server does not answer; the work so far is saved, so resume when it is back",
+    ),
+    ("closed the connection", "the work so far is saved; resume when the server is back"),
 )
 
 
@@ -33,7 +36,7 @@ class NoThreads(StorageError):
     """A database without a thread, which is not to be set up."""
 
     def __init__(self, shown: str) -> None:
-        super().__init__(f"no threads yet in {shown}", wrong_use=True)
+        super().__init__(f"no threads yet in {shown}; start one with: forethought run TASK", wrong_use=True)
 
 
 def postgres_line(error: BaseException, shown: str = "") -> str:

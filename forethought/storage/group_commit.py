@@ -53,7 +53,7 @@ class _Insert:
     query: str
     values: Sequence[Any]
     kept: asyncio.Future[None] | None
-    """Done when it is on disk; None: nobody waits for it."""
+    """Done when the write is on disk; None if nobody waits for it."""
 
 
 class GroupCommitSaver(AsyncSqliteSaver):
@@ -64,9 +64,9 @@ class GroupCommitSaver(AsyncSqliteSaver):
         self._waiting: list[_Insert] = []
         self._writer: asyncio.Task[None] | None = None
         self._deferring: set[str] = set()
-        """The threads with writes for which nobody waits."""
+        """The threads with writes that nobody waits for."""
         self._lost: dict[str, Exception] = {}
-        """What went wrong, by thread, with such a write: until a checkpoint raises it or a claim begins."""
+        """Errors of such writes by thread, until a checkpoint raises them or a claim begins."""
 
     @asynccontextmanager
     async def deferring(self, thread_id: str) -> AsyncIterator[None]:

@@ -45,20 +45,22 @@ async def _is_ours(saver: ThreadSaver) -> bool:
     if not await saver.has_table(_TABLE):
         if has_threads:
             raise StorageError(
-                f"the database {saver.shown}: it is of an older release, or another program's; {other}"
+                f"the database {saver.shown}: it belongs to an older release or another program; {other}"
             )
         return False
     values = dict(await saver.rows(f"SELECT name, value FROM {_TABLE}"))
     version, key_check = values.get("version"), values.get("key_check")
     if version != VERSION:
         raise StorageError(
-            f"the database {saver.shown}: it is of another release (layout {version}, this one reads "
-            f"{VERSION}); {other}"
+            f"the database {saver.shown}: it belongs to another release (layout {version}; this "
+            f"release needs {VERSION}); {other}"
         )
     if saver.cipher is None and key_check is not None:
         raise StorageError(f"the database {saver.shown}: {NO_KEY}")
     if saver.cipher is not None and key_check is None:
-        raise StorageError(f"the database {saver.shown}: it was begun without encryption; leave the key out")
+        raise StorageError(
+            f"the database {saver.shown}: it is not encrypted; unset FORETHOUGHT_ENCRYPTION_KEY"
+        )
     try:
         if saver.cipher is not None:
             saver.cipher.decrypt_text(str(key_check))

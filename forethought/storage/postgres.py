@@ -111,7 +111,9 @@ async def open_postgres_lessons(address: Address, *, create: bool) -> AsyncItera
     async with _open_pool(address) as pool:
         saver, store = PostgresThreads(pool, address, None), AsyncPostgresStore(pool)
         if not create and not await saver.has_table("store"):
-            raise StorageError(f"no lessons yet in {address.shown}", wrong_use=True)
+            raise StorageError(
+                f"no lessons yet in {address.shown}; collect some with --set lessons=true", wrong_use=True
+            )
         async with hold(saver.locks, "setting up", _SETUP_S):
             await store.setup()
         async with store:

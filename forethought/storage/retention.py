@@ -19,9 +19,9 @@ from forethought.storage.errors import StorageError
 from forethought.storage.saver import ThreadSaver
 
 _UUID_EPOCH = 0x01B21DD213814000
-"""1970 in the time of a UUID: 100 nanoseconds each since 1582."""
+"""The year 1970 in UUID time: units of 100 nanoseconds since 1582."""
 YOUNG_S = 3600.0
-"""A run stores its files before it writes its first checkpoint: at most so much earlier."""
+"""Maximum time between the storage of a run's files and its first checkpoint."""
 
 
 async def delete_threads(
@@ -33,7 +33,9 @@ async def delete_threads(
         try:
             async with saver.claim(thread_id):
                 if await _newest(saver, thread_id) > unchanged_since.timestamp():
-                    raise StorageError(f"thread {thread_id[:100]} was gone on with; it stays")
+                    raise StorageError(
+                        f"thread {thread_id[:100]} was resumed in the meantime; it is not deleted"
+                    )
                 await saver.adelete_thread(thread_id)
         except StorageError as error:
             skipped[thread_id] = str(error)

@@ -37,13 +37,13 @@ class ThreadSaver(BaseCheckpointSaver[str]):
     """Threads in a database."""
 
     shown: str
-    """The database as a person may be told of it."""
+    """The database's name for messages."""
     cipher: Cipher | None
     locks: ThreadLocks
     contents: Sequence[tuple[str, str]]
-    """The tables and columns that hold what the serializer wrote."""
+    """The tables and columns with serialized values."""
     inlines_texts = False
-    """Whether LangGraph would write texts into the checkpoint's own row: in plain, and without NUL."""
+    """Whether LangGraph would write texts into the checkpoint's row, unencrypted and without NUL."""
 
     # The threads of the database.
 
@@ -98,7 +98,7 @@ class ThreadSaver(BaseCheckpointSaver[str]):
         async with hold(self.locks, thread_id) as held:
             if not held:
                 raise StorageError(
-                    f"thread {thread_id[:100]} is being run by another process; wait for it, or stop it"
+                    f"thread {thread_id[:100]} is running in another process; wait for it, or stop it"
                 )
             yield
 

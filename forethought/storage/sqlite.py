@@ -111,11 +111,13 @@ async def _connect(
 def _check_folder(path: Path, create: bool, missing: str) -> None:
     """Make the file's folder. Raises StorageError where that fails, or the file is to be there."""
     if not path.exists() and not create:
-        raise StorageError(f"{missing}: there is no database at {path}", wrong_use=True)
+        raise StorageError(
+            f"{missing}: there is no database at {path}; check --db or FORETHOUGHT_DB", wrong_use=True
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StorageError(
-            f"the database of threads {path}: its folder cannot be made ({error.strerror}); "
+            f"the database {path}: its folder cannot be created ({error.strerror}); "
             "choose another place with --db or FORETHOUGHT_DB"
         ) from error

@@ -9,7 +9,7 @@ from forethought.redaction import redact_json, redactor, register_secrets, secre
 from forethought.settings import Settings
 
 FLUSH_S = 10.0
-"""Longest wait at a command's end for what is still to be sent."""
+"""Longest wait at a command's end for unsent traces."""
 _SWITCHES = ("LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING", "LANGCHAIN_TRACING")
 
 

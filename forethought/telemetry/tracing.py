@@ -17,7 +17,7 @@ from forethought.settings import Settings
 from forethought.telemetry.langsmith import redact_traces
 
 _tracer: Any = None
-"""None: no spans are made, and nothing of OpenTelemetry is loaded."""
+"""None: tracing is off, and OpenTelemetry is not loaded."""
 
 
 class TracingError(ValueError):

@@ -39,7 +39,7 @@ class Row(BaseModel):
     task_id: str
     trajectory_id: str
     task: str
-    """The task's normalised text, by which the gate tells what the model was trained on."""
+    """The task's normalized text, by which the gate recognizes training tasks."""
 
     @property
     def user(self) -> str:
@@ -191,7 +191,7 @@ def read_rows(path: Path, kind: type[M]) -> list[M]:
     """The lines of a file, each a `kind`, at least one. Raises FileError."""
     rows = [row for _, row in read_records(path, kind)]
     if not rows:
-        raise FileError(f"{path}: it holds no rows")
+        raise FileError(f"{path}: it has no rows; export records to it first")
     return rows
 
 

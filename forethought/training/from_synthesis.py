@@ -13,11 +13,11 @@ from forethought.trajectories.own import SOURCE
 from forethought.trajectories.types import Trajectory, TrajectoryStep
 
 PART_CHARS = 2_000
-"""Characters of each part of a step that another agent made."""
+"""Maximum characters of each part of another agent's step."""
 HEAD_CHARS, OPEN_CHARS = 400, 3_000
 """Characters of an observation: in a step's line, and of what a subtask saw last, as in a run's prompts."""
 _CALL = re.compile(r"[\w.-]+\(")
-"""How the action of a step begins that called a tool."""
+"""Prefix of the action of a step with a tool call."""
 _SUBTASK = re.compile(r"(?m)^Subtask: (.*)$")
 _PLAN = re.compile(r"(?ms)^Plan \d+.*?(?=^(?:The reflector|Subtask:))")
 _DRAFT = re.compile(r"(?s)Evaluation of the draft \(score (\d+) of 10\): (.*)")

@@ -21,7 +21,7 @@ from forethought.trajectories.questions import normalised
 GATE_FILE = "gate.json"
 WEIGHTS = "*.safetensors"
 LEAST_TASKS = 5
-"""With fewer, an interval over tasks says nothing."""
+"""Minimum tasks for a meaningful interval."""
 _RESAMPLES = 2_000
 _SIDE = 0.025
 
@@ -33,9 +33,9 @@ class Retry(BaseModel):
 
     task_id: str = Field(min_length=1)
     trajectory_id: str = Field(min_length=1)
-    """The failed try that was reflected on."""
+    """The failed run that the reflection is about."""
     task: str = ""
-    """The task's text, if it is to be checked too against those that the model was trained on."""
+    """The task's text, to compare it with the training tasks ('': compare the id only)."""
     before: tuple[str, ...]
     after: tuple[str, ...]
 
@@ -67,7 +67,7 @@ class GateResult(BaseModel):
     prompted: Rate
     trained: Rate
     difference: tuple[float, float, float]
-    """Trained less prompted: value, low and high end of the 95 % bootstrap interval over tasks."""
+    """Trained minus prompted: value, low and high end of the 95 % bootstrap interval over tasks."""
     tasks: int
     trials: int
 
@@ -87,7 +87,7 @@ def compare(prompted: Sequence[Retry], trained: Sequence[Retry], seed: int = 0) 
     reason = _reason(gap, low, len(tasks))
     return GateResult(
         adopted=not reason,
-        reason=reason or "the trained model's reflections rid the agent of more errors",
+        reason=reason or "the trained model's reflections prevent more errors",
         prompted=rate_of(prompted),
         trained=rate_of(trained),
         difference=(gap, low, high),
@@ -102,7 +102,7 @@ def check_held_out(trials: Sequence[Retry], task_ids: Sequence[str], tasks: Sequ
     for trial in trials:
         if trial.task_id in ids or (trial.task and normalised(trial.task) in texts):
             raise TrainingError(
-                f"task {trial.task_id} was trained on: the gate needs trials on held-out tasks"
+                f"task {trial.task_id} is a training task: give the gate trials on held-out tasks"
             )
 
 
@@ -112,23 +112,26 @@ def _sums_by_task(prompted: Sequence[Retry], trained: Sequence[Retry]) -> list[t
         {(trial.task_id, trial.trajectory_id): trial for trial in trials} for trials in (prompted, trained)
     )
     if len(first) < len(prompted) or len(second) < len(trained):
-        raise TrainingError("the trials name a failure twice: one retry a trajectory")
+        raise TrainingError("the trials contain two retries of a trajectory: give one retry for each")
     if alone := first.keys() ^ second.keys():
         task, trajectory = min(alone)
         raise TrainingError(
-            f"both models must be tried on the same failures: {task}, {trajectory} is in one file only"
+            f"both files must contain the same failures, but {task}, {trajectory} is in only one of them"
         )
     sums: dict[str, tuple[int, int]] = {}
     for (task, _), one in sorted(first.items()):
         other = second[task, one.trajectory_id]
         if Counter(one.before) != Counter(other.before):
             raise TrainingError(
-                f"the errors before the retry differ between the files for {task}, {one.trajectory_id}"
+                f"the two files disagree on the errors before the retry of {task}, {one.trajectory_id}: "
+                "make both from the same failures"
             )
         before, gain = sums.get(task, (0, 0))
         sums[task] = before + len(one.before), gain + other.gone - one.gone
     if not any(before for before, _ in sums.values()):
-        raise TrainingError("no error was identified before the retries, so none can be gone after them")
+        raise TrainingError(
+            "the trials have no errors before the retries, so there is nothing to compare: give others"
+        )
     return list(sums.values())
 
 
@@ -146,11 +149,11 @@ def rate_of(trials: Sequence[Retry]) -> Rate:
 def _reason(gap: float, low: float, tasks: int) -> str:
     """Why the model is not adopted; '' if it is."""
     if tasks < LEAST_TASKS:
-        return f"trials on {tasks} tasks are too few to tell: at least {LEAST_TASKS}"
+        return f"trials on {tasks} tasks are too few; give trials on at least {LEAST_TASKS}"
     if gap <= 0:
-        return "the trained model's reflections rid the agent of no more errors than prompted ones"
+        return "the trained model's reflections prevent no more errors than prompted ones"
     if low <= 0:
-        return "the difference could be chance: its 95 % interval holds 0; try more held-out tasks"
+        return "the difference may be chance (its 95 % interval includes 0); try more held-out tasks"
     return ""
 
 
@@ -166,10 +169,10 @@ def check_adopted(model: Path) -> None:
         raise TrainingError("it has not passed the gate")
     result = GateResult.model_validate(read_object(model / GATE_FILE))
     if not result.adopted:
-        raise TrainingError(f"the gate did not adopt it: {result.reason}")
+        raise TrainingError(f"the gate rejected it: {result.reason}")
 
 
 def check_weights(model: Path) -> None:
     """Raises TrainingError where the folder holds no weights."""
     if not any(model.glob(WEIGHTS)):
-        raise TrainingError(f"{model} holds no weights ({WEIGHTS}): name a trained adapter or a whole model")
+        raise TrainingError(f"{model} has no weights ({WEIGHTS}): name a trained adapter or a full model")

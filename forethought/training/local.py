@@ -91,18 +91,18 @@ class LocalModels:
         path = (folder / name.removeprefix(_PREFIX)).resolve()
         if path == folder or not path.is_relative_to(folder):
             raise ConfigurationError(
-                f"model {name} is not in the folder of models, {folder}: move it there, or set "
-                "FORETHOUGHT_MODELS_DIR to the folder that it is in"
+                f"model {name} is not in the models folder {folder}: move it there, or set "
+                "FORETHOUGHT_MODELS_DIR to its folder"
             )
         if not any((path / name).is_file() for name in ("adapter_config.json", "config.json")):
-            raise ConfigurationError(f"model {name}: there is no model in {path}")
+            raise ConfigurationError(f"model {name}: there is no model in {path}; check the name")
         try:
             if not self.settings.allow_ungated_models:
                 check_adopted(path)
         except TrainingError as error:
             raise ConfigurationError(
-                f"model {name}: {error}; try it with `forethought train gate`, or set "
-                "FORETHOUGHT_ALLOW_UNGATED_MODELS=true to use it all the same"
+                f"model {name}: {error}; test it with `forethought train gate`, or set "
+                "FORETHOUGHT_ALLOW_UNGATED_MODELS=true to use it without"
             ) from error
         return path
 

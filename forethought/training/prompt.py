@@ -14,7 +14,7 @@ from forethought.text import cut
 
 _OPEN, _CLOSE = "\n<trajectory>\n", "\n</trajectory>"
 LEAST = 400
-"""Characters of a trajectory that have to stay for a reflection on it to make sense."""
+"""Minimum characters of a trajectory for a useful reflection."""
 
 
 def reflection_prompt(

@@ -20,15 +20,15 @@ class ReflectionRecord(BaseModel):
     task_id: Annotated[str, Field(min_length=1)]
     trajectory_id: Annotated[str, Field(min_length=1)]
     task: Annotated[str, Field(min_length=1)]
-    """The query, in full."""
+    """The query in full."""
     background: str = ""
-    """What the agent was given besides: reference material, policies, the list of files."""
+    """The agent's other input: reference material, policies, the list of files."""
     plan: str = ""
     trajectory: Annotated[str, Field(min_length=1)]
-    """The steps, or the whole of what the agent did, as text."""
+    """The agent's steps as text."""
     answer: str = ""
     evaluation: str = ""
-    """What the agent itself thought of its answer; never a reference or a grader's words."""
+    """The agent's evaluation of its own answer, never a reference or a grader's verdict."""
     score: Annotated[int, Field(ge=1, le=10)] | None = None
     reflection: Annotated[str, Field(min_length=1)]
     """The target."""

@@ -15,7 +15,7 @@ from forethought.training.errors import TrainingError
 from forethought.training.prompt import shorten
 
 MAX_NEW_TOKENS = 768
-"""Of a reflection, which is at most six sentences."""
+"""Maximum tokens of a reflection (at most six sentences)."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Reflected:
     input_tokens: int
     output_tokens: int
     whole: bool
-    """Whether it came to its end by itself."""
+    """Whether the model ended the text itself."""
 
 
 class LocalModel:
@@ -83,7 +83,10 @@ class LocalModel:
 
         user = shorten(messages[user_at]["content"], lambda text: len(encoded(text)) <= self._prompt_tokens)
         if user is None:
-            raise TrainingError(f"the task and its background do not fit into {self._prompt_tokens} tokens")
+            raise TrainingError(
+                f"the task and its background do not fit into {self._prompt_tokens} tokens: shorten the "
+                "background"
+            )
         return encoded(user)
 
 

@@ -35,7 +35,7 @@ class TrainOptions(BaseModel):
     base: str = BASE
     """A model's name on the Hugging Face Hub, or a folder that holds one."""
     learning_rate: Annotated[float, Field(gt=0)] = 5e-5
-    """Falls linearly to 0."""
+    """Decreases linearly to 0."""
     epochs: Annotated[int, Field(ge=1)] = 15
     lora_rank: Annotated[int, Field(ge=1)] = 16
     """LoRA's rank, alpha and dropout are ours: the paper does not give them."""
@@ -81,7 +81,7 @@ def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], Non
     if first:
         write_json(out / RECORD, record)
         if checkpoint:
-            say(f"going on from {checkpoint.name}")
+            say(f"continuing from {checkpoint.name}")
     away = fit(dataset.held_out, tokenizer, limit, say) if dataset.held_out else []
     trainer = _trainer(options, out, tokenizer, rows, away)
     try:
@@ -89,7 +89,7 @@ def train(data: Path, options: TrainOptions, out: Path, say: Callable[[str], Non
             trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     except torch.OutOfMemoryError as error:
         raise TrainingError(
-            "the device's memory is full: lower --max-length, take a smaller base, or more GPUs"
+            "the device is out of memory: lower --max-length, or use a smaller base or more GPUs"
         ) from error
     trainer.save_model(str(out))
     history = trainer.state.log_history
@@ -118,9 +118,9 @@ def fit(rows: Sequence[Row], tokenizer: Any, limit: int, say: Callable[[str], No
     if not fitting:
         raise TrainingError(f"every row is longer than {limit} tokens: raise --max-length")
     if shortened:
-        say(f"{shortened} rows too long, cut in the middle of their trajectory")
+        say(f"shortened the trajectories of {shortened} rows that were too long")
     if left_out := len(rows) - len(fitting):
-        say(f"{left_out} rows too long, left out")
+        say(f"left out {left_out} rows that were too long")
     return fitting
 
 
@@ -145,7 +145,7 @@ def _load_tokenizer(options: TrainOptions) -> tuple[Any, int]:
             f"Face Hub ({str(error)[:200]})"
         ) from error
     if not tokenizer.chat_template:
-        raise TrainingError(f"--base {options.base} has no chat template: take an instruction-tuned model")
+        raise TrainingError(f"--base {options.base} has no chat template: use an instruction-tuned model")
     most = getattr(config, "max_position_embeddings", None) or options.max_length
     return tokenizer, min(options.max_length, most)
 
@@ -219,11 +219,11 @@ def _check_same_run(out: Path, record: dict[str, Any]) -> None:
     """Raises TrainingError where `out` holds a finished run, or another one than is asked for."""
     old = read_object(out / RECORD) if (out / RECORD).is_file() else {}
     if old.get("finished"):
-        raise TrainingError(f"{out} holds a finished training run: name another folder with --out")
+        raise TrainingError(f"{out} has a finished training run: name another folder with --out")
     names = {"choices": "settings", "dataset": "data"}
     if changed := [name for key, name in names.items() if old and old.get(key) != record[key]]:
         raise TrainingError(
-            f"{out} holds a run with other {' and '.join(changed)}: use the same, or name another --out"
+            f"{out} has a run with different {' and '.join(changed)}: use the same, or name another --out"
         )
 
 

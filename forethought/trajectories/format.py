@@ -15,8 +15,8 @@ class Format:
 
     name: str
     looked_for: str
-    """What it is known by, for those whose file is not."""
+    """The format's marks, for messages about unknown files."""
     claims: Callable[[Any], bool]
-    """Whether a value is in it."""
+    """Whether a value is in this format."""
     read: Callable[[Any, str], list[Loaded]]
-    """The trajectories of a value that is; the name is for those that have none."""
+    """Reads the trajectories of such a value; `name` is for those without an id."""

@@ -24,11 +24,11 @@ class Layout:
 
     name: str
     needs: str
-    """Paths that a run must have, by spaces; a claim on all that have them."""
+    """Paths that identify a run of this format, separated by spaces."""
     runs: str = ""
-    """Where the runs stand ('' the value is one, or a list of them; '*' under its keys)."""
+    """Path of the runs ('': the value is a run or a list of runs; '*': they are under its keys)."""
     adapt: Callable[[Json], Json] = dict
-    """Brings the parts of a run into place. What runs share is its `shared`, the file's name its `file`."""
+    """Rearranges a run. `shared` has what all runs share, `file` the file's name."""
     messages: str = "messages"
     id: str = "id"
     task: str = "task"
@@ -43,11 +43,11 @@ class Layout:
     gold: str = ""
     solution: str = ""
     answers: bool = True
-    """Whether the last words of a run are its answer."""
+    """Whether a run's last message is its answer."""
     ended: str = "ended"
-    """How it ended, in a word."""
+    """How the run ended, in a word."""
     limits: str = r"(?!)"
-    """What such a word is where a limit ended the run, as a pattern."""
+    """Pattern of such words for a run that a limit ended."""
 
     @property
     def looked_for(self) -> str:

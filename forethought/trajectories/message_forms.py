@@ -47,11 +47,11 @@ class Said:
     """{name, arguments}, in order."""
     failure: Failure = ""
     files: list[str] = field(default_factory=list)
-    """Names of files that came with it."""
+    """Names of attached files."""
     modules: Json = field(default_factory=dict)
-    """Modules of AgentDebug, where its reader has told them apart."""
+    """AgentDebug's modules, if the reader separated them."""
     joins: bool = False
-    """Whether it is a part of one reply, together with the parts beside it."""
+    """Whether it is part of one reply with its neighbours."""
 
     def add(self, part: Said) -> None:
         """Take in a further part of the same reply."""

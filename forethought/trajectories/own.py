@@ -23,9 +23,9 @@ _CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*\((.*)\)\s*", re.DOTALL)
 _MOVE = re.compile(r"\s*(finish|replan|answer)\s*:\s*(.*)", re.DOTALL | re.IGNORECASE)
 _FORMS = 'write it as tool({"argument": "value"}), as finish: RESULT or as replan: REASON'
 _STEP_LIMITS = ("steps", "moves")
-"""Budgets whose end is a step limit."""
+"""Budgets that count as a step limit."""
 _TOOL_FAILURES = {"tool", "timeout", "transport"}
-"""Causes of a failed step that lie outside the agent: the tool broke, was too slow, or was out of reach."""
+"""Causes of a failed step outside the agent: the tool broke, was too slow or unreachable."""
 
 
 def _is_state(value: object) -> bool:
@@ -121,7 +121,7 @@ def _present(values: Mapping[str, Any], task: object) -> list[Json]:
     present = [step for step in recorded if step.get("task", 1) == task]
     if not all(isinstance(step.get("n"), int) for step in present):
         raise ValueError(
-            "a step of the state has no number n; give the state as the agent's graph returns it"
+            "a step of the state has no number n; give the state exactly as the agent's graph returns it"
         )
     return sorted(present, key=lambda step: int(step["n"]))
 

@@ -17,7 +17,7 @@ from typing import Any
 from forethought.json_files import FileError, parse_values, read_text
 
 CONTAINED_WORDS = 6
-"""Words that a question needs to be recognised inside a longer text: shorter ones stand in many."""
+"""Minimum words of a question that is searched for in longer texts."""
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
 _FIELDS = ("task", "question", "Question", "problem", "instruction", "query", "prompt", "input")
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from forethought.text import one_line
 
 MIN_CHARS = 4
-"""Letters and digits that a quotation needs: fewer stand almost anywhere and prove nothing."""
+"""Minimum letters and digits of a quotation; shorter ones prove nothing."""
 WHOLE_WORDS = 8
 """Letters and digits below which a quotation must be whole words of the text."""
 

@@ -217,13 +217,13 @@ def _differences(text: str, entries: Sequence[_Entry]) -> tuple[str, ...]:
     ]
     if not differ:
         return ()
-    line = f"trial {trial[1] if trial else '?'}: read {'; '.join(differ)} as the log's own summary says"
+    line = f"trial {trial[1] if trial else '?'}: read {'; '.join(differ)} as the log's summary says"
     if (
         all(found[kind] == told[kind] for kind in ("CORRECT", "INCORRECT"))
         and found["HALTED"] > told["HALTED"]
     ):
-        return (f"The log disagrees with itself: {line}.",)
-    raise ValueError(f"{line}; the log is incomplete, or in a form that is not known")
+        return (f"The log contradicts itself: {line}.",)
+    raise ValueError(f"{line}; the log is incomplete or in an unknown form: give the whole log")
 
 
 REACT_LOG = Format("ReAct log", "lines with Question: and Thought 1:", claims, read)

@@ -26,13 +26,13 @@ logger = logging.getLogger(__name__)
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson", ".traj")
 SUFFIXES = (*JSON_SUFFIXES, ".eval", ".txt", ".log")
 _JSON = re.compile(r'\s*(\{\s*"|\[\s*[\[{"])')
-"""How JSON begins that may hold a run; "[10:00] started" is text."""
+"""The beginning of JSON that may contain a run; "[10:00] started" is text."""
 _NAMED = 5
-"""Files that a warning names."""
+"""Maximum files named in a warning."""
 _LISTED = 10
-"""Runs that are named to choose from."""
+"""Maximum runs named as a choice."""
 _KEYS = 12
-"""Keys of an unknown object that its refusal names."""
+"""Maximum keys of an unknown object named in its error."""
 FORMATS: tuple[Format | Layout, ...] = (
     *own.FORMATS,
     agent_error_bench.AGENT_ERROR_BENCH,
@@ -41,7 +41,7 @@ FORMATS: tuple[Format | Layout, ...] = (
     *chats.FORMATS,
     react_logs.REACT_LOG,
 )
-"""The most telling first: the messages of every other format are messages too."""
+"""The most specific first: every other format contains messages too."""
 
 
 class UnknownFormatError(ValueError):
@@ -83,20 +83,20 @@ def read_trajectories(path: str | Path) -> list[Loaded]:
             if isinstance(error, UnknownFormatError):
                 unknown.append(file.relative_to(chosen).as_posix())
             else:
-                logger.warning("passed over: %s", error)
+                logger.warning("skipped: %s", error)
     if not trajectories:
-        why = f"no file in this folder ends in {', '.join(SUFFIXES)}"
+        why = f"this folder has no files that end in {', '.join(SUFFIXES)}; name another"
         if problems:
             why = f"no trajectories in this folder; the first problem: {problems[0]}"
         raise ValueError(f"{chosen}: {why}")
     if unknown:
         names = ", ".join([*unknown[:_NAMED], *["..."] * (len(unknown) > _NAMED)])
-        logger.warning("%s: passed over, in no known format: %s", chosen, names)
+        logger.warning("%s: skipped, in no known format: %s", chosen, names)
     return list(distinct(trajectories))
 
 
 def candidates(folder: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
-    """The files in a folder and its subfolders that may hold something to be read; hidden ones do
+    """The files in a folder and its subfolders that may hold runs; hidden ones do
     not, nor those that are read with their folder's results."""
 
     def fits(file: Path) -> bool:
@@ -104,13 +104,21 @@ def candidates(folder: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
         return not hidden and file.suffix.lower() in suffixes and file.is_file()
 
     files = [file for file in sorted(folder.rglob("*")) if fits(file)]
-    read_with_results = {simulation for file in files for simulation in _simulations(file)}
-    return [file for file in files if file not in read_with_results]
+    left_out = {other for file in files for other in (*_simulations(file), *_without_runs(file))}
+    return [file for file in files if file not in left_out]
 
 
 def _simulations(file: Path) -> list[Path]:
     """The simulations of tau2 that stand in a folder beside its results."""
     return sorted((file.parent / "simulations").glob("*.json")) if file.name == "results.json" else []
+
+
+def _without_runs(file: Path) -> list[Path]:
+    """The files of an evaluation's folder besides its trajectories, which its logs would give once more."""
+    root = file.parent
+    if file.name != "results.jsonl" or not (root / "trajectories").is_dir():
+        return []
+    return [file, root / "run.json", *root.glob("learned/*"), *root.glob("logs/*")]
 
 
 def from_json(value: object, name: str = "trajectory") -> Loaded:
@@ -127,14 +135,14 @@ def all_from_json(value: object, name: str = "trajectory") -> list[Loaded]:
         with _named(""):
             return _read(sanitize(value), name)
     except RecursionError as error:
-        raise ValueError("the trajectory is nested too deeply to be read; give a flatter one") from error
+        raise ValueError("the trajectory is nested too deeply; flatten it") from error
 
 
 def _read(value: Any, name: str) -> list[Loaded]:
     if known := next((each for each in FORMATS if each.claims(value)), None):
         trajectories = known.read(value, name)
         if not trajectories:
-            raise ValueError("there is no trajectory in this; is the export complete?")
+            raise ValueError("no trajectory found; check that the export is complete")
         return trajectories
     if isinstance(value, str) and _JSON.match(value):
         return _read(parse_values(value, Path(name)), name)
@@ -157,8 +165,8 @@ def _unknown(value: object) -> UnknownFormatError:
     formats = [react_logs.REACT_LOG] if is_text else FORMATS
     known = "; ".join(f"{each.name} ({each.looked_for})" for each in formats)
     return UnknownFormatError(
-        f"this is no trajectory in a known format, but {one_line(what, 300)}; convert it to the form that "
-        f"`forethought trajectories schema` prints. Looked for: {known}"
+        f"unknown trajectory format ({one_line(what, 300)}); convert it to the form that "
+        f"`forethought trajectories schema` prints. Known formats: {known}"
     )
 
 
@@ -196,7 +204,7 @@ def read_eval(path: Path) -> Any:
         return read_eval_log(str(path), resolve_attachments=True).model_dump(mode="json", exclude_none=True)
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise FileError(
-            f"{path}: no readable log of inspect ({one_line(error, 200)}); export it again"
+            f"{path}: unreadable inspect log ({one_line(error, 200)}); export it again"
         ) from error
 
 
@@ -221,5 +229,5 @@ def the_run(runs: Sequence[Loaded], pick: str = "") -> Loaded:
     if len(fitting) == 1:
         return fitting[0]
     ids = ", ".join(one_line(run.trajectory.id, 60) for run in runs[:_LISTED])
-    what = f"none is called {one_line(pick, 60)}" if pick else f"there are {len(runs)} runs"
-    raise ValueError(f"{what}: choose one: {ids}{', ...' if len(runs) > _LISTED else ''}")
+    what = f"no run has the id {one_line(pick, 60)}" if pick else f"there are {len(runs)} runs"
+    raise ValueError(f"{what}: choose from {ids}{', ...' if len(runs) > _LISTED else ''}")

@@ -9,17 +9,17 @@ from forethought.text import cut, how_many
 from forethought.trajectories.types import Outcome, Tool, Trajectory, TrajectoryStep
 
 MAX_OBSERVATION = 6_000
-"""Characters of one observation, or of one module's output, unless told."""
+"""Default maximum characters of an observation or a module's output."""
 HEAD_CHARS = 160
-"""Characters of a step's one-line head."""
+"""Maximum characters of a step's one-line form."""
 PROMPT_CHARS = 320_000
-"""Characters that the runs of one prompt take up at most: some 90 thousand tokens."""
+"""Maximum characters of the runs in one prompt: about 90 thousand tokens."""
 TASK_CHARS = 20_000
 _LEAST = 200
 _OWN_WORDS = 10
-"""Times that the agent's own words may be longer than an observation."""
+"""How many times longer than an observation the agent's own text may be."""
 _FIRST_STEPS, _LAST_STEPS = 3, 5
-"""Steps at a run's ends that are shown whole where the run is too long to be shown whole."""
+"""Steps shown whole at each end of a run that is too long to show whole."""
 OVERLAP = 4
 """One step in so many of a window is shown for the sake of the steps after it."""
 
@@ -135,7 +135,7 @@ def shortened(trajectories: Sequence[Trajectory], limit: int, window: int | None
         f"{how_many(runs, 'run')} of more than {window} steps (--set window=N shows more)" if runs else "",
     )
     told = [part for part in parts if part]
-    return f"prompts shorten {'; '.join(told)}" if told else ""
+    return f"the prompts shorten {'; '.join(told)}" if told else ""
 
 
 LabelledRun = tuple[str, Outcome, Trajectory]

@@ -39,7 +39,7 @@ _PATHS = {
     "gold": "reference_outputs|expectedOutput|metadata.expected_output",
     "task_id": "reference_example_id|datasetItemId|metadata.dataset_item_id|metadata.task_id|@task_id",
 }
-"""Where the parts of a span stand in a record; @ is its attributes."""
+"""Paths of a span's parts in a record; @ means its attributes."""
 
 
 def _span(record: Json) -> Span:

@@ -44,7 +44,7 @@ class Span:
     parent: str
     trace: str
     kind: str = ""
-    """MODEL, TOOL, or '' for what only frames others."""
+    """MODEL, TOOL, or '' for a span that only groups others."""
     name: str = ""
     begun: str = ""
     inputs: Any = None
@@ -53,7 +53,7 @@ class Span:
     tools: Any = None
     error: str = ""
     scores: dict[str, Any] = field(default_factory=dict)
-    """By name: what people or evaluators gave."""
+    """Scores by name, from people or evaluators."""
     gold: Any = None
     task_id: str = ""
 

@@ -46,9 +46,9 @@ class CollectTask(BaseModel):
     expected: Texts = ()
     """Accepted answers."""
     rubric: Texts = ()
-    """Criteria, each of which a right answer meets, as a model judges."""
+    """Criteria that a right answer meets, judged by a model."""
     checker: str | None = Field(default=None, pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
-    """MODULE:NAME of a function that is given the answer and the task, and says whether it is right."""
+    """MODULE:NAME of a function of the answer and the task that returns whether the answer is right."""
     reference: str = ""
     """What a right result looks like, such as a whole plan, where `expected` does not say it: for those who
     learn from failed runs, never for the agent."""
@@ -63,7 +63,7 @@ class CollectTask(BaseModel):
         said = [any(text.strip() for text in texts) for texts in (self.expected, self.rubric)]
         if [*said, bool(self.checker)].count(True) != 1:
             raise ValueError(
-                "give one of expected (the accepted answers), rubric (criteria for a judge) or checker "
+                "give one of: expected (the accepted answers), rubric (criteria for a judge), checker "
                 "(MODULE:NAME)"
             )
         return self
@@ -74,11 +74,11 @@ class Attempted:
     """The result of one trial of a task."""
 
     loaded: Loaded
-    """With its outcome: unknown where nobody could judge it."""
+    """With its outcome: unknown if it could not be judged."""
     reason: str = ""
-    """Why it was judged so."""
+    """The reason for the verdict."""
     background: str = ""
-    """What the agent was given besides the task, as its prompts show it."""
+    """The agent's input besides the task, as its prompts show it."""
     usage: Usage = field(default_factory=no_usage)
 
 
@@ -88,7 +88,7 @@ where it comes to no end, and the ModelErrors."""
 
 
 SEPARATOR = "|"
-"""Parts several files, accepted answers or criteria in a cell of a CSV file."""
+"""Separator of several files, accepted answers or criteria in a cell of a CSV file."""
 _LISTS = {"files", "expected", "rubric"}
 
 
@@ -109,7 +109,7 @@ def read_tasks(path: Path) -> list[CollectTask]:
             row = {"id": str(len(tasks) + 1), **question, **row}
         task = as_record(CollectTask, row, path, number)
         if task.id in tasks:
-            raise FileError(f"{path}:{number}: the id {task.id!r} is used twice; ids must differ")
+            raise FileError(f"{path}:{number}: the id {task.id!r} is used twice; make it unique")
         tasks[task.id] = task.model_copy(update={"files": existing_files(task.files, path, number)})
     if not tasks:
         forms = "{task, expected} as JSON on each line, or a CSV file with such columns"
@@ -123,7 +123,10 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Any]]:
     try:
         for row in rows:
             if None in row or None in row.values():
-                raise FileError(f"{path}:{rows.line_num}: the row has not as many cells as the header")
+                raise FileError(
+                    f"{path}:{rows.line_num}: the row and the header have different numbers of cells; "
+                    "correct it"
+                )
             cells = {name.strip(): cell.strip() for name, cell in row.items() if cell.strip()}
             lists = {name: cells[name].split(SEPARATOR) for name in _LISTS & cells.keys()}
             yield rows.line_num, cells | {name: [part.strip() for part in lists[name]] for name in lists}
@@ -136,5 +139,5 @@ def existing_files(names: Sequence[str], path: Path, line: int) -> tuple[str, ..
     paths = {name: os.path.abspath(path.parent / name) for name in names}
     for name, file in paths.items():
         if not os.path.isfile(file):
-            raise FileError(f"{path}:{line}: the file {name!r} is not there (looked in {path.parent})")
+            raise FileError(f"{path}:{line}: there is no file {name!r} in {path.parent}; correct the path")
     return tuple(paths.values())

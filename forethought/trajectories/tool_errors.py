@@ -25,7 +25,7 @@ _ERROR = re.compile(
 )
 _VARIES = re.compile(r"\[.*?\]|\".*?\"|'[^']*'(?!\w)|`.*?`|\S*\d\S*")
 _BEGINNING = 80
-"""Characters of a reply in which a word such as `not found` tells an error."""
+"""Maximum characters of a reply in which words such as `not found` mean an error."""
 _SHAPE = 60
 
 
@@ -34,15 +34,15 @@ class ToolError:
     """One error that a tool gave in more than one run."""
 
     tool: str
-    """'' where the source names no tools."""
+    """'' if the source names no tools."""
     reply: str
     """The first such reply, on one line."""
     steps: dict[str, list[int]]
-    """By the run's id: the steps in which it came."""
+    """The steps with it, by the run's id."""
     calls: int = 0
     """Calls of this tool in all runs."""
     succeeded: int = 0
-    """Runs that succeeded all the same."""
+    """Runs with it that succeeded."""
 
     @property
     def count(self) -> int:

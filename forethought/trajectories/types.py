@@ -28,7 +28,7 @@ class TrajectoryStep(_Record):
     """One step. A module that the agent did not have, or left out, is ''."""
 
     number: Annotated[int, Field(ge=1)]
-    """As its own source counts, from 1; strictly rising."""
+    """The source's number, from 1, strictly increasing."""
     given: str = ""
     """What the step had before it besides the earlier steps: a subtask, results, admissible actions."""
     memory: str = ""
@@ -38,13 +38,13 @@ class TrajectoryStep(_Record):
     observation: str = ""
     """What came back, tool results and error texts included, whole."""
     failure: Failure = ""
-    """A system error that the source itself records of this step."""
+    """A system error that the source records for this step."""
     tool: str = ""
-    """The tool or kind of the action, where the source tells it apart."""
+    """The tool or kind of the action, if the source names it."""
     arguments: dict[str, Any] = Field(default_factory=dict)
-    """The tool's arguments, where the source tells them apart: what a replay repeats."""
+    """The tool's arguments, if the source has them: a replay repeats them."""
     changes_world: bool = False
-    """Whether the action changed something outside, so that a re-run has to restore it."""
+    """Whether the action changed something outside that a re-run must restore."""
 
     def texts(self) -> dict[str, str]:
         """What stands in the step, part by part; empty parts are left out."""
@@ -58,7 +58,7 @@ class Tool(_Record):
     name: str = Field(min_length=1)
     description: str = ""
     parameters: dict[str, Any] = Field(default_factory=dict)
-    """JSON Schema of its arguments, where the source has it."""
+    """JSON Schema of its arguments, if the source has it."""
 
 
 class Trajectory(_Record):
@@ -79,23 +79,23 @@ class Trajectory(_Record):
     world: str = ""
     """What the agent could do there: its tools or actions and their rules, where the source tells."""
     source: str = ""
-    """The format that it was read from."""
+    """The source format."""
     steps: tuple[TrajectoryStep, ...] = ()
     answer: str = ""
     halted: bool = False
     """Whether a step, token, cost or time limit ended it."""
     limit: str = ""
-    """Which one, in the source's words: `message`, `exit_cost`, ... ('' not told)."""
+    """Which limit, in the source's words: `message`, `exit_cost`, ... ('': unknown)."""
     notes: tuple[str, ...] = ()
-    """What its reader wants known, such as that a log ends early."""
+    """Remarks of its reader, such as that a log ends early."""
 
     @model_validator(mode="after")
     def _numbered(self) -> Trajectory:
         numbers = [step.number for step in self.steps]
         if any(later <= earlier for earlier, later in pairwise(numbers)):
-            raise ValueError("the numbers of the steps must rise")
+            raise ValueError("step numbers must increase")
         if self.limit and not self.halted:
-            raise ValueError("a run that a limit ended is halted")
+            raise ValueError("a run with a limit must be halted")
         return self
 
     def origin(self) -> dict[str, Any]:
@@ -128,9 +128,9 @@ class Reference(_Record):
 
     outcome: Outcome = "unknown"
     gold: tuple[str, ...] = ()
-    """Accepted answers, any of which is right."""
+    """Accepted answers; each of them is right."""
     solution: str = ""
-    """What a right run does or says, where no single answer tells: required actions and outputs, a patch."""
+    """What a right run does or says, if no single answer can tell: required actions and outputs, a patch."""
     annotation: Annotation | None = None
 
     @property

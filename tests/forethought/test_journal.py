@@ -53,7 +53,7 @@ async def test_an_entry_waits_for_the_checkpoint_that_it_belongs_to(monkeypatch:
     assert await Journal(saver, config("1"), TASK).entries() == {"call": {}}
 
     monkeypatch.setattr(journal, "ANCHOR_S", 0.05)
-    with pytest.raises(JournalError, match="and nothing is changed before it is"):
+    with pytest.raises(JournalError, match="so the call was not made"):
         await Journal(saver, config("9"), TASK).write("call", {})
 
 

@@ -49,7 +49,7 @@ def test_records_are_read_with_their_line_numbers(tmp_path: Path) -> None:
         ("[" * 100_000, ":1: broken JSON (nested too deeply)"),
         ('{"name": 3}', ":1: name: "),
         ("{}", ":1: name: field required"),
-        ('{"name": "a", "cuont": 2}', ":1: cuont: there is no such field; there are name, count"),
+        ('{"name": "a", "cuont": 2}', ":1: cuont: unknown field; use name, count"),
         ("3", ":1: the record: "),
         (b"\xff", "not UTF-8 text"),
     ],
@@ -70,7 +70,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_an_object_is_no_list(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="no JSON object"):
+    with pytest.raises(FileError, match="not a JSON object"):
         read_object(written(tmp_path, "[]"))
 
 

@@ -16,7 +16,7 @@ from tests.support.paying import WIDTH, World, to_the_end
 
 Json = dict[str, Any]
 REVISING = 2
-"""Model calls of a node at most: what it was told before it was killed, it asks again."""
+"""Maximum model calls of a node: after a kill it repeats them."""
 
 
 @pytest.fixture

@@ -217,7 +217,7 @@ async def test_a_refused_file_is_let_go_of_and_the_others_stay(drive: Drive) -> 
     await out.go({"task": "one", "files": [{"name": "a.txt", "data": "b25l"}]})
     await out.go({"task": "two", "files": ["no such file.csv"]})
     assert out.status == "failed"
-    assert "no folder to read named files from" in out.state["messages"][-1].text
+    assert "named files need a folder" in out.state["messages"][-1].text
     await out.go({"task": "three"})
     assert out.status == "answered"
     assert [file["name"] for file in out.state["files"]] == ["a.txt"]
@@ -266,7 +266,7 @@ async def test_a_task_whose_file_was_not_there_is_given_again_with_it_and_leaves
 ) -> None:
     out = await drive(Script(), task=None, setting={"files_dir": tmp_path})
     await out.go({"task": "one", "files": ["b.txt"], "guidance": ["Be brief."]})
-    assert "b.txt: there is no such file" in out.state["messages"][-1].text
+    assert "b.txt: no such file" in out.state["messages"][-1].text
     (tmp_path / "b.txt").write_text("beta")
     with pytest.raises(ValueError, match="send it again with its files"):
         await again(out)

@@ -95,7 +95,7 @@ async def test_a_change_that_broke_off_is_not_made_again_and_the_agent_is_told(
     assert [step["cause"] for step in out.steps] == [cause, "repeat", ""]
     told = out.asked("ToolChoice", "a")[1].text
     assert "It may have taken effect: no answer came" in told
-    assert "look whether it took effect" in told
+    assert "check whether it took effect" in told
 
 
 @pytest.mark.parametrize(("cause", "retryable"), [("transport", False), ("not_found", True)])

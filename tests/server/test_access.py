@@ -244,6 +244,6 @@ def test_a_token_is_also_taken_as_the_api_key_of_langgraphs_clients(served: Serv
         assert alice.threads.get(served.thread)["thread_id"] == served.thread
     with (
         get_sync_client(url=served.url, api_key="some-other-key-or-token") as stranger,
-        pytest.raises(httpx.HTTPStatusError, match="access token is not known"),
+        pytest.raises(httpx.HTTPStatusError, match="unknown access token"),
     ):
         stranger.threads.get(served.thread)

@@ -57,5 +57,5 @@ async def test_a_thread_is_run_again_from_its_second_step(server: DevServer, cli
 async def test_a_thread_that_is_not_there(client: LangGraphClient) -> None:
     gone = ServerThread("7b1e6a50-0000-4000-8000-000000000000", client)
     run_of = Trajectory(id="x", task="t")
-    with pytest.raises(RolloutError, match="there is no thread 7b1e6a50"):
+    with pytest.raises(RolloutError, match="thread 7b1e6a50"):
         await ThreadRollouts(gone, run_of, read, None).from_step(1, "action", [])

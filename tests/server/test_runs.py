@@ -100,7 +100,7 @@ def test_a_task_that_cannot_be_taken_on_is_refused_in_one_line(server: DevServer
         ({}, "the task is empty"),
         ({"task": 5}, "the task must be text"),
         ({"task": "x", "files": [{"name": "a.txt", "data": "?"}]}, "a.txt: data is not valid base64"),
-        ({"task": "x", "files": ["/etc/passwd"]}, "no folder to read named files from is set up"),
+        ({"task": "x", "files": ["/etc/passwd"]}, "named files need a folder"),
     ]
     results = run_all(server, [(given, {}) for given, _ in refused])
     for result, (_, said) in zip(results, refused, strict=True):

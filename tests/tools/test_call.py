@@ -152,7 +152,7 @@ async def test_a_change_with_an_unknown_outcome_is_marked_and_not_retried(
     seen = await call_tool(tool_that(act, **options), {}, env)
     assert not seen.ok
     assert seen.text.startswith("It may have taken effect: ") is unknown
-    assert ("look whether it took effect" in seen.hint) is unknown
+    assert ("check whether it took effect" in seen.hint) is unknown
     assert "wait a little" in seen.hint or not getattr(error, "hint", "")
     if unknown:
         assert (len(made), seen.retryable) == (1, False)
@@ -165,7 +165,7 @@ async def test_a_change_that_times_out_or_returns_such_a_failure_has_an_unknown_
     assert seen.text == "It may have taken effect: act_now did not finish within 0.05 s"
     returned = Observation(" ", ok=False, cause="transport")
     seen = await call_tool(tool_that(lambda: returned, effect="write"), {}, env)
-    assert seen.text == "It may have taken effect: act_now failed and did not say why"
+    assert seen.text == "It may have taken effect: act_now failed without a message"
 
 
 @pytest.mark.parametrize("error", [ToolError("sold out"), ValueError("no date")], ids=repr)

@@ -100,8 +100,8 @@ def test_a_name_in_the_files_folder_is_stored(store: FileStore, folder: Path, se
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("../secret.txt", "must not lead out"),
-        ("/etc/passwd", "must not lead out"),
+        ("../secret.txt", "leads out"),
+        ("/etc/passwd", "leads out"),
         ("C:\\x", "no such file"),
         ("", "is a folder"),
         ("a\0b", "no such file"),
@@ -122,7 +122,7 @@ def test_links_must_not_lead_out_of_the_folder(store: FileStore, folder: Path, s
     (folder / "up").symlink_to(folder.parent)
     (folder / "in.csv").symlink_to(folder / "prices.csv")
     for name in ("out.txt", "up/secret.txt"):
-        with pytest.raises(FilesError, match="lead out"):
+        with pytest.raises(FilesError, match="leads out"):
             take_in(name, store=store, settings=settings(files_dir=folder))
     assert take_in("in.csv", store=store, settings=settings(files_dir=folder))["size"] == 4
 

@@ -202,7 +202,7 @@ async def test_without_ffmpeg_the_missing_program_is_named(
     monkeypatch.setenv("PATH", "")
     observation = await call_tool(INSPECT_AUDIO, {"path": "speech.wav"}, env)
     assert (observation.cause, whisper.heard) == ("unavailable", [])
-    assert "ffmpeg, a package of the system, is not installed" in observation.text
+    assert "ffmpeg is not installed (install it with the system's package manager)" in observation.text
 
 
 @pytest.fixture

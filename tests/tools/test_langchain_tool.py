@@ -130,7 +130,7 @@ def test_it_writes_unless_somebody_says_otherwise(settings: Callable[..., Settin
             toolbox(settings(), [stock], effects=effects)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="its effect must be read, write, egress, not 'none'"):
         make_tool(stock.model_copy(update={"metadata": {"effect": "none"}}))
-    with pytest.raises(ValueError, match="no argument nobody, named in address or content"):
+    with pytest.raises(ValueError, match="address or content names 'nobody'"):
         make_tool(stock, content=("nobody",))
 
 

@@ -194,7 +194,10 @@ async def test_schemas_that_cannot_be_strict_are_sent_as_not_strict(load: Load, 
         ({"servers": {"a": {"url": "https://[h/mcp"}}}, "servers.a: Invalid IPv6 URL"),
         ({"servers": {"a": {"command": "x", "effect": "harmless"}}}, "effect"),
         ({"servers": {"a": {"command": "x", "timeout_s": 0}}}, "timeout_s"),
-        ({"servers": {"a": {"command": "x", "env": {"K": "${NOT_SET}"}}}}, "no variable NOT_SET"),
+        (
+            {"servers": {"a": {"command": "x", "env": {"K": "${NOT_SET}"}}}},
+            "the environment variable NOT_SET is not set",
+        ),
     ],
 )
 def test_a_bad_file_is_named_with_its_fault_in_one_line(

@@ -78,7 +78,7 @@ def test_some_of_the_built_in_tools_can_be_chosen(settings: Callable[..., Settin
     for other in ("web_search", "inspect_image", "inspect_audio"):
         assert other not in listing
     assert toolbox(settings(), builtin=()) == {}
-    with pytest.raises(ValueError, match="no built-in tool teleport: choose of read_file, "):
+    with pytest.raises(ValueError, match="no built-in tool teleport: choose from read_file, "):
         toolbox(settings(), builtin=["teleport"])
     with pytest.raises(ValueError, match=r"tools module no_such\.module not found"):
         toolbox(settings(tools="no_such.module"))
@@ -109,20 +109,20 @@ def test_a_module_with_a_list_of_tools_adds_only_those(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "offers nothing"),
-        ("TOOLS = []", "offers nothing"),
-        ("TOOLS = [3]", "'3' is neither a function nor a tool"),
+        ("", "defines no tools"),
+        ("TOOLS = []", "defines no tools"),
+        ("TOOLS = [3]", "'3' is neither a function nor a tool: remove it"),
         ("import nowhere_to_be_found", "needs nowhere_to_be_found, which is not installed"),
         ("1 / 0", "cannot be loaded: ZeroDivisionError"),
         ("def f(:", "cannot be loaded: SyntaxError"),
         (
             "def f(x) -> str:\n  '''Do.'''\n  return x",
-            "f is not usable as a tool: tool f: argument x has no type",
+            "f cannot be used as a tool: tool f: argument x has no type",
         ),
         ("def f(x: str) -> str:\n    return x\nTOOLS = [f]", "has no docstring"),
         (
             "def python(code: str) -> str:\n  '''Run.'''\n  return code",
-            "two tools are called python: rename one",
+            "two tools have the name python: rename one",
         ),
     ],
 )
@@ -142,7 +142,7 @@ def test_extra_functions_and_tools(settings: Callable[..., Settings]) -> None:
 
     assert list(toolbox(settings(), [greet])) == [*BUILT_IN, "greet"]
     assert list(toolbox(settings(), [make_tool(greet)])) == [*BUILT_IN, "greet"]
-    with pytest.raises(ValueError, match="two tools are called greet"):
+    with pytest.raises(ValueError, match="two tools have the name greet"):
         toolbox(settings(), [greet, make_tool(greet)])
 
 

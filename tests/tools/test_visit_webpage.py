@@ -71,7 +71,7 @@ async def test_redirects_are_followed_to_a_limit_and_shown(web_server: StartServ
     assert seen.text == f"{server.url}/new (redirected from {server.url}/start)\n\nhere"
     endless = web_server(lambda asked: Sent(status=302, headers={"Location": "/again"}))
     seen = await visit(endless.url)
-    assert (seen.ok, seen.cause, "redirects without end" in seen.text) == (False, "transport", True)
+    assert (seen.ok, seen.cause, "redirects in a loop" in seen.text) == (False, "transport", True)
     assert len(endless.asked) < 15
 
 
@@ -93,7 +93,7 @@ async def test_a_body_in_a_broken_or_unsupported_coding_is_refused(
     server = web_server(lambda asked: Sent(b"what is this", headers={**TEXT, "Content-Encoding": coding}))
     seen = await visit(server.url)
     assert (seen.ok, seen.cause) == (False, "transport")
-    assert "sent what cannot be read" in seen.text
+    assert "sent an unreadable reply" in seen.text
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ async def test_a_server_that_sends_byte_by_byte_is_given_up(
 async def test_a_page_without_text(web_server: StartServer, visit: Visit) -> None:
     server = web_server(lambda asked: Sent("<html><body><script>run()</script></body></html>"))
     seen = await visit(server.url)
-    assert (seen.ok, seen.cause, "script" in seen.hint) == (False, "empty", True)
+    assert (seen.ok, seen.cause, "JavaScript" in seen.hint) == (False, "empty", True)
 
 
 async def test_a_long_page_comes_in_parts(web_server: StartServer, visit: Visit) -> None:
@@ -215,7 +215,7 @@ async def test_a_long_page_comes_in_parts(web_server: StartServer, visit: Visit)
     parts = [(await visit(server.url, part=number)).text.split("\n\n", 1)[1] for number in (1, 2, 3)]
     assert "".join(parts) == LINES
     beyond = await visit(server.url, part=4)
-    assert (beyond.ok, beyond.cause, beyond.hint) == (False, "arguments", "part is 1 to 3")
+    assert (beyond.ok, beyond.cause, beyond.hint) == (False, "arguments", "give a part from 1 to 3")
 
 
 @pytest.mark.parametrize(

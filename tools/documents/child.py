@@ -25,7 +25,7 @@ except ImportError:  # Windows has no such limits
 from forethought.tools.documents.document import Unreadable
 
 _TIRED = 256 << 20
-"""Bytes that a process may grow by before it is not used again: the next file shall find its memory free."""
+"""Growth in bytes after which a process is replaced, so that the next file has enough memory."""
 _GRACE_S = 5
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from forethought.text import number_ranges
 
 FORMATS = "txt, md, html, xml, csv, tsv, json, eml, msg, xlsx, xls, docx, pptx, pdf, epub, zip"
-"""What can be read, in words."""
+"""The readable formats, for messages."""
 PART_HINT = "Ask the user for the part that matters, as a file of its own."
-"""What to do about a document that is too large."""
+"""The hint for a document that is too large."""
 _OWN_MARK = re.compile(r"\(?[\dA-Za-z]{1,4}[.)]\s|\*")
 
 

@@ -86,7 +86,7 @@ def _as_text(text: str) -> str:
     control = len(_CONTROL.findall(text)) + text.count("\ufffd")
     if "\0" in text or control > _MOST_CONTROL * len(text):
         raise Unreadable(
-            f"is not a text and not a document of a supported format ({FORMATS})",
+            f"is neither text nor a document in a supported format ({FORMATS})",
             hint="Ask the user for the document in one of these formats.",
         )
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -89,7 +89,7 @@ async def _awaited(reading: Work[dict[str, Any]], settings: Settings) -> dict[st
         async with asyncio.timeout(WAIT_S + settings.reader_seconds):
             return await asyncio.wrap_future(reading)
     except TimeoutError as error:
-        what, hint = "is not read yet, since others are read first", "Make the same call again later."
+        what, hint = "is still waiting to be read, after other files", "Make the same call again later."
         raise Unreadable(what, cause="timeout", hint=hint) from error
 
 
@@ -165,7 +165,7 @@ class _Reader:
             else:
                 what = f"cannot be read: it needs more than {megabytes} MB of memory, or its reader crashed"
                 cause, setting = "limit", "MEMORY_MB"
-            hint = f"{PART_HINT} The operator's setting is FORETHOUGHT_READER_{setting}."
+            hint = f"{PART_HINT} The operator can raise FORETHOUGHT_READER_{setting}."
             raise Unreadable(what, cause=cause, hint=hint) from error
         finally:
             timer.cancel()

@@ -26,9 +26,9 @@ MOST_PIXELS = 89_000_000
 """More are not decoded: a few bytes can promise billions. Just below where Pillow itself begins to warn."""
 _QUALITY = 80
 _FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP")
-"""The only decoders that are tried, whatever a file says it is."""
+"""The only decoders used, whatever the file's extension."""
 _LIGHT = 200
-"""Mean brightness, of 255, of a drawing without background above which it is laid on black, not white."""
+"""Mean brightness (0 to 255) above which a drawing without background is laid on black, not white."""
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,11 @@ ASK_AGAIN = "Ask the user for the file again, or as another format."
 
 def ffmpeg_lacks() -> str:
     """What keeps ffmpeg from being used; '' if nothing does."""
-    return "" if shutil.which("ffmpeg") else "ffmpeg, a package of the system, is not installed"
+    return (
+        ""
+        if shutil.which("ffmpeg")
+        else "ffmpeg is not installed (install it with the system's package manager)"
+    )
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Transcript:
     by: str = ""
     """Who transcribed, in words."""
     unbooked: list[Usage] = field(default_factory=list, compare=False)
-    """What the transcript cost, until whoever gets it first books it: it is kept and given again."""
+    """What the transcript cost, until its first user records it: later ones get it free."""
 
 
 @dataclass(frozen=True)
@@ -92,14 +96,14 @@ class Sound:
 
     def _check_length(self, seconds: float) -> None:
         if seconds <= 0:
-            raise ToolError(f"{self.name} has no sound in it", cause="empty", hint=ASK_AGAIN)
+            raise ToolError(f"{self.name} contains no sound", cause="empty", hint=ASK_AGAIN)
         # Encoders round up to whole frames.
         if seconds > self.longest_s + 0.5:
             raise ToolError(
-                f"{self.name} is longer than {self.longest_s / 60:g} minutes, the most transcribed here",
+                f"{self.name} is longer than {self.longest_s / 60:g} minutes, the limit here",
                 cause="limit",
-                hint="Ask the user for the part that matters, as a file of its own "
-                "(the operator's setting is FORETHOUGHT_MAX_AUDIO_MINUTES).",
+                hint="Ask the user for the part that matters, as a file of its own (the operator can raise "
+                "FORETHOUGHT_MAX_AUDIO_MINUTES).",
             )
 
     def _ffmpeg(self, output: list[str]) -> bytes:
@@ -129,8 +133,8 @@ class Sound:
                 raise ToolError(message, cause="timeout", hint=ASK_AGAIN) from error
         message = done.stderr.decode("utf-8", "replace").replace(f"file:{path}", self.name)
         if "matches no streams" in message:
-            raise ToolError(f"{self.name} has no sound in it", cause="empty", hint=ASK_AGAIN)
+            raise ToolError(f"{self.name} contains no sound", cause="empty", hint=ASK_AGAIN)
         if done.returncode != 0 and not done.stdout:
-            why = (message.split("\n")[-2:-1] or ["ffmpeg does not say why"])[0][:200]
+            why = (message.split("\n")[-2:-1] or ["ffmpeg gives no reason"])[0][:200]
             raise ToolError(f"{self.name} cannot be decoded as .{self.kind}: {why}", hint=ASK_AGAIN)
         return done.stdout

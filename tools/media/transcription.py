@@ -161,18 +161,18 @@ def _usage(reported: Any, heard_s: float, settings: Settings, took_s: float) -> 
 
 LONGEST_S = 1200.0
 _WAYS = {"whisper": (whisper_lacks, transcribe_here), "openai": (endpoint_lacks, transcribe_online)}
-"""What keeps each way from being used, and its transcript of a sound; the preferred way first."""
+"""Each way's check for what is missing, and its transcriber; the preferred way first."""
 _transcripts: SharedWork[Transcript] = SharedWork(16)
 
 
 def chosen_way(settings: Settings) -> str:
-    """Name of the way that is asked for and set up. Raises ToolError, which says what is missing."""
+    """The first way that is selected and available. Raises ToolError, which says what is missing."""
     names = [name for name in _WAYS if settings.transcription in ("auto", name)]
     lacks = {name: ffmpeg_lacks() or _WAYS[name][0](settings) for name in names}
     for name, missing in lacks.items():
         if not missing:
             return name
-    why = "; or OpenAI's endpoint can be used, but ".join(dict.fromkeys(lacks.values()))
+    why = "; OpenAI's endpoint cannot be used either: ".join(dict.fromkeys(lacks.values()))
     raise ToolError(f"sound cannot be transcribed here: {why}", cause="unavailable", hint=NO_SOUND)
 
 
@@ -194,7 +194,7 @@ async def load_transcript(
         raise ToolError(
             f"{name} is not transcribed yet after {seconds:g} seconds",
             cause="timeout",
-            hint="It goes on meanwhile: make the same call later, or ask the user for a shorter file.",
+            hint="The transcription continues: repeat the call later, or ask the user for a shorter file.",
             retryable=True,
         ) from error
 

@@ -116,7 +116,7 @@ class Calls:
         return {name: partial(self._call, tool) for name, tool in self._env.offered.items()}
 
     def stop(self) -> None:
-        """The program is given up: nothing more is called for it."""
+        """Give the program up: make no more calls for it."""
         self._stopped = True
         if self._waiting is not None:
             self._waiting.cancel()

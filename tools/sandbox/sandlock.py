@@ -62,8 +62,8 @@ def why_not() -> ToolError | None:
     have, need = sandlock.landlock_abi_version(), sandlock.min_landlock_abi()
     if have < need:
         return unavailable(
-            f"this kernel cannot confine programs: it offers Landlock {max(have, 0)}, and {need} is needed "
-            "(Linux 6.7 or later, with Landlock switched on)",
+            f"this kernel cannot confine programs: it has Landlock ABI {max(have, 0)}, but {need} "
+            "is needed (Linux 6.7 or later with Landlock enabled)",
             INSTEAD,
         )
     return None
@@ -276,7 +276,7 @@ class Session:
         if result.exit_code < 0 and result.signal in (None, -1, 0, 9):
             raise too_big(self._program, self._text)
         how = f"exit code {result.exit_code}" if result.exit_code > 0 else f"signal {result.signal}"
-        message = f"the program ended itself with {how}{printed_before(self._text)}"
+        message = f"the program exited with {how}{printed_before(self._text)}"
         raise ToolError(message, hint="let it run to its end")
 
 
@@ -286,7 +286,11 @@ def _parsed(line: bytes) -> dict[str, Any]:
         message = json.loads(line)
     except (ValueError, RecursionError):
         message = None
-    return message if isinstance(message, dict) else {"error": "the program broke its line to the outside"}
+    return (
+        message
+        if isinstance(message, dict)
+        else {"error": "the program closed its connection to the sandbox"}
+    )
 
 
 def _size(folder: str) -> int:

@@ -73,7 +73,7 @@ async def fetch(url: str, allowed_hosts: Collection[str], *, same_host: bool = F
         httpx.RemoteProtocolError,
         httpx.DecodingError,
     ) as error:
-        raise ToolError(f"{host} sent what cannot be read: {error}", cause="transport") from error
+        raise ToolError(f"{host} sent an unreadable reply: {error}", cause="transport") from error
     except httpx.HTTPError as error:
         reason = str(error) or type(error).__name__
         hint = "try once more, or use another source"
@@ -111,7 +111,7 @@ async def _get(url: httpx.URL, allowed_hosts: Collection[str], same_host: bool) 
                     )
             finally:
                 await response.aclose()
-    raise ToolError(f"{url} redirects without end", cause="transport", hint="use another source")
+    raise ToolError(f"{url} redirects in a loop", cause="transport", hint="use another source")
 
 
 async def _body(response: httpx.Response) -> bytes:
@@ -120,7 +120,7 @@ async def _body(response: httpx.Response) -> bytes:
         return b""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in (*_ENCODINGS, "identity"):
-        raise httpx.DecodingError(f"it is packed as {encoding[:40]!r}, which was not asked for")
+        raise httpx.DecodingError(f"it is encoded as {encoding[:40]!r}, which was not requested")
     body = bytearray()
     async for chunk in response.aiter_bytes():
         body += chunk

@@ -15,7 +15,7 @@ from forethought.tools.base import ToolError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _UNICAST = ipaddress.IPv6Network("2000::/3")
-"""All that is public of IPv6; whatever lies outside is local, reserved or an IPv4 address in disguise."""
+"""All public IPv6 addresses; the others are local, reserved or hidden IPv4 addresses."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _ISATAP = (0x00005EFE, 0x02005EFE)
 _REFUSED = tuple(
@@ -100,7 +100,7 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         url = request.url
         if url.scheme not in ("http", "https") or not url.host:
             raise ToolError(
-                f"{url} is no http or https address", cause="arguments", hint="start it with https://"
+                f"{url} is not an http or https address", cause="arguments", hint="start it with https://"
             )
         port = url.port or (443 if url.scheme == "https" else 80)
         failure: httpx.TransportError = httpx.ConnectError(f"{url.host} has no address")

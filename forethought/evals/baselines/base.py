@@ -16,7 +16,7 @@ from forethought.evals.types import Attempt, Method, TrialContext
 from forethought.models.types import Usage
 
 RECURSION_LIMIT = 10_000
-"""Far above what the budget allows: it ends a run, this never should."""
+"""Far above the steps that any budget allows."""
 
 
 class Baseline(Method):

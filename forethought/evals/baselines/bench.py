@@ -30,10 +30,10 @@ from forethought.tools.registry import offered
 
 T = TypeVar("T")
 ANSWER_SHARE = 0.1
-"""Of a budget in tokens, what is kept back for the answer, as our agent does."""
+"""Share of the token budget reserved for the answer, as in our agent."""
 _ANSWER_TOKENS = 1_500
 _MOST_CHARS = 200_000
-"""Of an answer's prompt."""
+"""Tokens of an answer's prompt."""
 LONGEST_FORMAT = 300
 
 
@@ -44,11 +44,11 @@ class Bench:
     trial: TrialContext
     tools: Toolset
     meter: Meter
-    """All that the attempt cost so far."""
+    """Usage of the attempt so far."""
     services: Services
     files: list[FileRef]
     last_cost: int = 0
-    """Tokens of the last question, repairs included: what the next one is expected to cost."""
+    """Tokens of the last call with its repairs: the expected cost of the next one."""
 
     @property
     def offered(self) -> dict[str, Tool]:

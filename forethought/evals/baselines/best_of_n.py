@@ -27,16 +27,16 @@ from forethought.models.types import ReplyError, reply_spec
 
 TRIES = 3
 TRY_CHARS = 12_000
-"""Characters of a try that the comparison shows: its end, and its answer."""
+"""Maximum characters of a try in the comparison: its end and its answer."""
 
 
 class BestOfN(Baseline):
     """Independent tries and a choice."""
 
     name = "best-of-n"
-    about = f"Best-of-N: {TRIES} independent ReAct tries, a majority or the model itself chooses"
+    about = f"Best-of-N: {TRIES} independent ReAct tries; a majority or the model chooses"
     tries: int | None = TRIES
-    """None: as many as the budget of tokens pays for."""
+    """None: as many as the token budget pays for."""
 
     def notes(self, trial: TrialContext) -> dict[str, Any]:
         """See Baseline."""

@@ -49,7 +49,7 @@ class ErrorReduction(Samule):
             for item in trial.learned.get("taxonomy", [])
         ]
         if not taxonomy:
-            raise InfrastructureError("training showed no type of error; train on more samples (--train)")
+            raise InfrastructureError("training found no error type; train on more samples (--train)")
         assert trial.outcome is not None
         whole = replace(trial, models=Models(trial.settings, unlimited(trial)))
         state, bench, attempt, solved = await _one_try(whole, 0, ())

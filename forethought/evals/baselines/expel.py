@@ -33,9 +33,9 @@ from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, reply_spec
 
 EXAMPLES = 2
-"""Solved tasks that a prompt shows."""
+"""Maximum solved tasks in a prompt."""
 SUCCESSES = 4
-"""Successful trials, of as many tasks, that insights are drawn from together."""
+"""Successful trials of different tasks from which insights are drawn together."""
 
 
 class Expel(React):

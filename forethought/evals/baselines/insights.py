@@ -9,9 +9,9 @@ from typing_extensions import TypedDict
 from forethought.evals.prompts.baseline_replies import InsightOperation
 
 FIRST = 2
-"""Importance of a new insight; agreement and edits add one, removals take one, and at 0 it is gone."""
+"""Importance of a new insight; agreement and edits add one, removals subtract one, and 0 deletes it."""
 MOST = 20
-"""Insights on the list; beyond it the least important go."""
+"""Maximum insights on the list; the least important are dropped."""
 MOST_OPERATIONS = 4
 """Of one reply, as in the paper's prompts."""
 

@@ -23,7 +23,7 @@ from forethought.graph.synthesizer import build_synthesizer
 from forethought.trajectories.types import Loaded, Reference
 
 MOST_TYPES = 8
-"""Error types whose reflections a prompt shows: those that most trials showed."""
+"""Maximum error types whose reflections a prompt shows: the most frequent ones."""
 
 
 class InterTask(React):

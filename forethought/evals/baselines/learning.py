@@ -19,9 +19,9 @@ from forethought.trajectories.types import Trajectory
 
 PARALLEL = 4
 SYNTHESIS_SETTINGS = frozenset(SynthesizerContext.model_fields) - {"trials"} - frozenset(Context.model_fields)
-"""What `--set` chooses for the synthesis in training: what is no setting of our agent."""
+"""Values of `--set` for the synthesis in training: those that are not settings of our agent."""
 TRIAL_CHARS = 10_000
-"""Characters of a trial that is learned from or shown as an example."""
+"""Maximum characters of a trial in training or as an example."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class TrainingTrial:
     task: str
     solved: bool
     text: str
-    """Its moves and its answer."""
+    """The trial's moves and answer."""
     trajectory: Trajectory
 
 
@@ -79,7 +79,10 @@ async def trials_of(contexts: Sequence[TrialContext]) -> tuple[list[TrainingTria
 
 async def _explored(context: TrialContext) -> list[TrainingTrial]:
     if context.outcome is None:
-        raise InfrastructureError(f"sample {context.sample.id}: nobody says whether a trial succeeded")
+        raise InfrastructureError(
+            f"sample {context.sample.id}: the benchmark cannot say whether a trial succeeded; use "
+            "another split for training"
+        )
     state, bench = await Reflexion().carry_out(context)
     return [
         TrainingTrial(

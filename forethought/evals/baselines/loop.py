@@ -26,7 +26,7 @@ from forethought.tools.call import check_arguments
 from forethought.tools.registry import describe
 
 MOST_UNUSABLE = 3
-"""Turns in a row without a usable reply, each repaired twice, after which a try ends."""
+"""Consecutive turns without a usable reply, each repaired twice, after which a try ends."""
 Graph = StateGraph[State, None, State, State]
 Share = Callable[[int, Bench], Limits]
 """The limits of a try, by its number."""

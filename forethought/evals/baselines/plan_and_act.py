@@ -27,14 +27,14 @@ from forethought.models.types import ReplyError, reply_spec
 from forethought.tools.registry import describe
 
 WHOLE_TASK = "Carry out the task."
-"""The plan where the planner gave no usable one."""
+"""The plan if the planner gave no usable one."""
 
 
 class PlanAndAct(Baseline):
     """A plan, its execution, and its updates; no reflection on it."""
 
     name = "plan-and-act"
-    about = "a planner, a ReAct-like executor, the plan updated after each of its steps (Erdogan et al. 2025)"
+    about = "a planner and a ReAct-like executor; the plan is updated after each step (Erdogan et al. 2025)"
 
     def wire(self, bench: Bench) -> Graph:
         """See Baseline."""

@@ -27,14 +27,14 @@ from forethought.models.types import ReplyError, reply_spec
 
 TRIALS = 3
 MEMORY = 3
-"""Reflections that a trial is shown, the last ones (Shinn et al., section 3: one to three)."""
+"""Maximum reflections shown to a trial: the last ones (Shinn et al., section 3: one to three)."""
 
 
 class Reflexion(Baseline):
     """Trials with verbal reinforcement."""
 
     name = "reflexion"
-    about = "Reflexion: failed trials are reflected upon and tried again (Shinn et al. 2023)"
+    about = "Reflexion: reflects on failed trials and tries again (Shinn et al. 2023)"
     asks_outcome = True
     most_tries = TRIALS
 

@@ -41,7 +41,7 @@ from forethought.trajectories.types import Loaded, Reference, Trajectory
 TRIES = 4
 """SAMULE, appendix A: at most four trials."""
 _BY_BENCHMARK = "benchmark:score"
-"""The checker of a training task, which only the benchmark judges."""
+"""The checker of a training task, since only the benchmark can judge it."""
 
 
 class Samule(Reflexion):
@@ -65,7 +65,9 @@ class Samule(Reflexion):
         values = dict((await graph.aget_state(config)).values)
         tried, problems = values.get("trials", {}), list(values.get("problems", {}).values())
         if not tried:
-            raise InfrastructureError(next(iter(problems), "no training sample could be tried"))
+            raise InfrastructureError(
+                next(iter(problems), "no training sample could be tried; the results say why")
+            )
         records = await asyncio.to_thread(reflection_records, values, FileStore.of(first.settings))
         return {
             "errors": learned_errors(values),
@@ -135,7 +137,10 @@ class _Attempts:
         """See `trajectories.tasks.Attempt`."""
         context = self.contexts[task.id]
         if context.outcome is None:
-            raise RunError(f"sample {task.id}: nobody says whether a trial succeeded")
+            raise RunError(
+                f"sample {task.id}: the benchmark cannot say whether a trial succeeded; use another "
+                "split for training"
+            )
         trial = replace(
             context,
             thread=f"{context.thread}.{number}",

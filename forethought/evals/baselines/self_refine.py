@@ -26,16 +26,16 @@ from forethought.evals.types import BudgetSpent, TrialContext
 from forethought.models.types import ReplyError, reply_spec
 
 DRAFTS = 4
-"""Drafts at most (Madaan et al., section 3: four iterations)."""
+"""Maximum drafts (Madaan et al., section 3: four iterations)."""
 
 
 class SelfRefine(Baseline):
     """Iterative self-feedback, without any verdict from outside."""
 
     name = "self-refine"
-    about = "Self-Refine: draft, own feedback, better draft (Madaan et al. 2023)"
+    about = "Self-Refine: draft, self-feedback, better draft (Madaan et al. 2023)"
     drafts: int | None = DRAFTS
-    """None: as many as the budget of tokens pays for, good or not."""
+    """None: as many as the token budget pays for, whatever the feedback finds."""
 
     def notes(self, trial: TrialContext) -> dict[str, Any]:
         """See Baseline."""

@@ -18,7 +18,7 @@ class Move(TypedDict):
     """One turn of the model and what came of it."""
 
     n: int
-    """Runs on over the tries of a sample, from 1."""
+    """Counts through all tries of a sample, from 1."""
     attempt: int
     """Number of the try."""
     thought: str
@@ -42,9 +42,9 @@ class Try(TypedDict):
     ended: Ended
     reward: float | None
     solved: bool | None
-    """What the method was told of it or judged itself; None where nobody judged."""
+    """The verdict that the method received or gave itself; None without one."""
     verdict: str
-    """Its own reasons for that ('' if there are none)."""
+    """The method's reasons for its own verdict ('': none)."""
 
 
 class Limits(TypedDict):
@@ -53,16 +53,16 @@ class Limits(TypedDict):
     steps: int
     tokens: int
     reserve: int
-    """Of the tokens, what is kept back for the answer."""
+    """Tokens reserved for the answer."""
 
 
 class Planned(TypedDict, total=False):
     """The plan of plan-and-act."""
 
     steps: list[str]
-    """What is left; the first is the current one."""
+    """The steps left; the first is the current one."""
     done: list[Json]
-    """{step, result} of what was carried out."""
+    """{step, result} of the finished steps."""
     versions: int
 
 
@@ -70,20 +70,20 @@ class State(TypedDict, total=False):
     """All channels of a baseline's graph."""
 
     task: str
-    """With what the world shows at the beginning."""
+    """The task, with the world's first observation."""
     number: int
     limits: Limits
     moves: Annotated[list[Move], delta(append)]
     proposal: Json
-    """The move that is made next."""
+    """The next move."""
     notes: Annotated[Json, merge]
-    """What stands in the prompt besides: insights, examples, errors, reflections, feedback."""
+    """The prompt's other parts: insights, examples, errors, reflections, feedback."""
     plan: Planned
     ended: Ended
     answer: str
     tried: list[Try]
     chosen: int
-    """Number of the try that counts."""
+    """Number of the chosen try."""
 
 
 def moves_of(state: State, number: int | None = None) -> list[Move]:

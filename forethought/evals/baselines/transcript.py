@@ -13,7 +13,7 @@ from forethought.evals.toolset import ACT
 from forethought.trajectories.types import Tool, Trajectory, TrajectoryStep
 
 TRANSCRIPT_CHARS = 240_000
-"""Of all moves; earlier ones are left out beyond it."""
+"""Maximum characters of all moves; earlier ones are left out."""
 
 
 def shown(moves: Sequence[Move], limit: int = TRANSCRIPT_CHARS) -> dict[str, Any]:

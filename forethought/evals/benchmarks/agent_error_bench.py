@@ -130,7 +130,7 @@ def _with_label(loaded: Loaded, known: Mapping[str, Annotation]) -> Loaded:
         return loaded
     numbers = {step.number for step in loaded.trajectory.steps}
     if annotation.critical_step not in numbers:
-        there = f"it has {len(numbers)} steps"
+        there = f"correct its label: it has {len(numbers)} steps"
         raise ValueError(f"{loaded.trajectory.id}: no step {annotation.critical_step} to annotate; {there}")
     reference = loaded.reference.model_copy(update={"annotation": annotation})
     return loaded.model_copy(update={"reference": reference})
@@ -143,7 +143,10 @@ def _annotation(row: Json, taxonomy: Taxonomy) -> Annotation:
         raise ValueError(f"{STEP_KEYS[0]} must be a step's number from 1, not {step[:40]!r}")
     module = taxonomy.module(named)
     if module is None:
-        raise ValueError(f"{_MODULE_KEYS[0]} {named[:40]!r} is no module; use one of memory to system")
+        raise ValueError(
+            f"{_MODULE_KEYS[0]} {named[:40]!r} is not a module; use memory, reflection, planning, "
+            "action or system"
+        )
     notes = map(mapping, items(row.get("step_annotations")))
     details = [row, *(mapping(each.get(named)) for each in notes if text(each.get("step")) == step)]
     kind = next((name for each in details if (name := text(first(each, *_TYPE_KEYS)).strip())), "")

@@ -66,7 +66,7 @@ class Alfworld(Benchmark):
     about = "household tasks in text games (134 unseen, 140 seen); code and games MIT; AgentDebug's tables"
     main_metric = "success"
     steps: int = 60
-    """50 commands, and room for moves that are none."""
+    """50 commands, plus room for moves that are not commands."""
     options: Mapping[str, str] = {"split": f"{', '.join(SPLITS)} (default {SPLITS[0]})"}
 
     def samples(self, data: Path, options: Mapping[str, str]) -> list[Sample]:
@@ -82,14 +82,14 @@ class Alfworld(Benchmark):
             and (sample := _sample(path, home, split)) is not None
         ]
         if not samples:
-            raise SOURCE.fault(str(home), "there is no solvable game here")
+            raise SOURCE.fault(str(home), "no solvable game found; generate some")
         return samples
 
     def episode(self, sample: Sample, services: Services) -> AlfworldEpisode:
         """The game, in a process of its own from its first reset on."""
         path = Path(sample.data["game"])
         if not path.is_file():
-            raise InfrastructureError(f"the game {path} is gone")
+            raise InfrastructureError(f"the game {path} no longer exists; restore the data")
         return AlfworldEpisode(Game(path), sample.task)
 
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
@@ -112,7 +112,7 @@ def _sample(path: Path, home: Path, split: str) -> Sample | None:
     """The game as a sample; None where it cannot be solved, or is of another type."""
     trajectory = path.with_name("traj_data.json")
     if not trajectory.is_file():
-        raise SOURCE.fault(str(trajectory), "is missing beside its game")
+        raise SOURCE.fault(str(trajectory), "is missing next to its game")
     kind = row_of(_Trajectory, json_of(trajectory, SOURCE), str(trajectory), SOURCE).task_type
     game = row_of(_Game, json_of(path, SOURCE), str(path), SOURCE)
     if kind not in TASK_TYPES or not game.solvable or game.walkthrough == []:

@@ -94,7 +94,7 @@ class HotpotQA(Benchmark):
 
 def _sample(number: int, row: _Row, setting: str, path: Path) -> Sample:
     if setting == "distractor" and not row.context:
-        raise SOURCE.fault(f"{path}, record {number + 1}", "it has no context: use setting=fullwiki")
+        raise SOURCE.fault(f"{path}, record {number + 1}", "the record has no context: use setting=fullwiki")
     paragraphs = [[title, "".join(sentences).strip()] for title, sentences in row.context]
     return Sample(
         id=row.id or f"dev-{number:04d}",

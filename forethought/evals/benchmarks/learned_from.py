@@ -15,8 +15,8 @@ from forethought.trajectories.questions import fingerprint
 SHIPPED = Path(provenance.__file__).parent / "distilled" / "planning_errors.yaml"
 OPTION = "leave_out"
 ABOUT = (
-    "a file of planning errors: the questions that they were distilled from are left out (default: the file "
-    "of distilled errors that is shipped); none keeps all"
+    "a file of planning errors whose source questions are left out (default: the packaged "
+    "file); none keeps all questions"
 )
 _log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def without_learned_from(
     record = provenance.provenance_path(errors)
     if not record.is_file():
         raise DataError(
-            f"{record}: not found; it says which questions {errors.name} was distilled from: name another "
+            f"{record}: not found, but it lists the source questions of {errors.name}: name another "
             f"file with {OPTION}, or keep all questions with {OPTION}=none"
         )
     try:
@@ -47,6 +47,6 @@ def without_learned_from(
     ]
     if left := len(samples) - len(remaining):
         _log.warning(
-            "%d of %d questions left out: %s was distilled from them", left, len(samples), errors.name
+            "left out %d of %d questions, from which %s was distilled", left, len(samples), errors.name
         )
     return remaining

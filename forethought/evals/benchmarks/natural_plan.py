@@ -135,7 +135,7 @@ def _read(task: str, data: Path, shots: str) -> list[Sample]:
     path = find(data, (_FILES[task],), SOURCE, ("data",))
     value = json_of(path, SOURCE)
     if not isinstance(value, dict) or not value:
-        raise SOURCE.fault(str(path), "the file must hold a JSON object of examples by their ids")
+        raise SOURCE.fault(str(path), "the file must contain a JSON object of examples by their ids")
     check_unique(list(value), path, SOURCE)
     rows = {id: row_of(_ROWS[task], item, f"{path}, {id}", SOURCE) for id, item in value.items()}
     return [

@@ -12,9 +12,9 @@ from forethought.tools.base import Tool, ToolError, make_tool
 Paragraph = Sequence[str]
 """Title and text; several may share a title."""
 FOUND = 4
-"""Paragraphs that a search names."""
+"""Maximum paragraphs in a search result."""
 _BEGINNING = 160
-"""Characters of a paragraph that a search shows."""
+"""Maximum characters of a paragraph in a search result."""
 
 
 def ranked(query: str, paragraphs: Sequence[Paragraph]) -> list[Paragraph]:

@@ -29,7 +29,7 @@ class Source:
 
     def missing(self, data: Path, names: Sequence[str]) -> DataError:
         """The error for a folder that holds none of the files `names`."""
-        return DataError(f"{data}: there is no {' or '.join(names)} here. {self.where}")
+        return DataError(f"{data}: no {' or '.join(names)} in this folder. {self.where}")
 
     def fault(self, place: str, what: str) -> DataError:
         """The error for something wrong at `place` of a file."""
@@ -81,10 +81,12 @@ def csv_of(path: Path, columns: Sequence[str], source: Source) -> Iterator[tuple
     try:
         missing = [name for name in columns if name not in (rows.fieldnames or ())]
         if missing:
-            raise source.fault(f"{path}:1", f"there is no column {' and no '.join(missing)}")
+            raise source.fault(f"{path}:1", f"the column {' and '.join(missing)} is missing")
         for row in rows:
             if None in row or None in row.values():
-                raise source.fault(f"{path}:{rows.line_num}", "the row has not as many cells as the header")
+                raise source.fault(
+                    f"{path}:{rows.line_num}", "the row and the header have different numbers of cells"
+                )
             yield f"{path}:{rows.line_num}", row
     except csv.Error as error:
         raise source.fault(f"{path}:{rows.reader.line_num}", f"broken CSV ({error})") from error
@@ -103,7 +105,7 @@ def row_of(kind: type[Row], value: Any, place: str, source: Source) -> Row:
 def rows_of(kind: type[Row], value: Any, path: Path, source: Source) -> list[Row]:
     """The validated records of a JSON list. Raises DataError that names the item and the field."""
     if not isinstance(value, list) or not value:
-        raise source.fault(str(path), "the file must hold a JSON list of records")
+        raise source.fault(str(path), "the file must contain a JSON list of records")
     return [row_of(kind, item, f"{path}, record {number}", source) for number, item in enumerate(value, 1)]
 
 
@@ -114,7 +116,7 @@ def python_dict(cell: str) -> dict[str, Any]:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise ValueError("is no dict as Python writes it")
+        raise ValueError("is not a Python dict literal")
     return value
 
 
@@ -131,7 +133,7 @@ def check_unique(ids: Sequence[str], path: Path, source: Source) -> None:
     seen: set[str] = set()
     for id in ids:
         if not re.fullmatch(r"[A-Za-z0-9._-]{1,200}", id):
-            raise source.fault(str(path), f"{id[:60]!r} can be no id: letters, digits and . _ - only")
+            raise source.fault(str(path), f"{id[:60]!r} is not a valid id: use letters, digits and . _ -")
         if id in seen:
-            raise source.fault(str(path), f"the id {id} comes twice")
+            raise source.fault(str(path), f"the id {id} is used twice; make it unique")
         seen.add(id)

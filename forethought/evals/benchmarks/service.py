@@ -54,11 +54,11 @@ class ServiceBenchmark(Benchmark):
     repository: str
     worker: str
     splits: Mapping[str, Sequence[str]]
-    """By domain, the first one being the default."""
+    """By domain; the first is the default."""
     package: str
-    """Where a checkout has its code."""
+    """The checkout's package folder."""
     steps: int = 20
-    """Calls, `respond` among them, that a sample may take."""
+    """Maximum calls of a sample, `respond` included."""
     main_metric: str = "reward"
     options: Mapping[str, str] = field(init=False)
 
@@ -66,7 +66,7 @@ class ServiceBenchmark(Benchmark):
         each = "; ".join(f"{domain}: {', '.join(splits)}" for domain, splits in self.splits.items())
         options = {
             "domain": f"{', '.join(self.splits)} or all (the default)",
-            "split": f"{each} (the first one unless given)",
+            "split": f"{each} (default: the first)",
         }
         object.__setattr__(self, "options", options)
 
@@ -83,14 +83,16 @@ class ServiceBenchmark(Benchmark):
     def _of_domain(self, data: Path, domain: str, split: str) -> Iterator[Sample]:
         get = f"get it with: git clone https://github.com/{self.repository}"
         if not (data / self.package).is_dir():
-            raise DataError(f"{data} is no checkout of {self.repository}, {self.package} is missing: {get}")
+            raise DataError(
+                f"{data} is not a checkout of {self.repository} ({self.package} is missing): {get}"
+            )
         try:
             with open_checkout(self.worker, data, domain, split) as checkout:
                 description = checkout.ask("describe")
         except InfrastructureError as error:
             absent = re.search(r"No module named '(?!tau)", str(error))
             what = install_command("evals") if absent else get
-            problem = f"{data} is no checkout of {self.repository} that runs ({error}): {what}"
+            problem = f"the checkout of {self.repository} in {data} does not run ({error}): {what}"
             raise DataError(problem) from error
         for number, task in enumerate(description["tasks"]):
             yield self._sample(data, domain, split, number, task, description)
@@ -136,7 +138,7 @@ class ServiceBenchmark(Benchmark):
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """The episode's reward."""
         if attempt.reward is None:
-            raise InfrastructureError(f"{sample.id}: the episode was not ended, so that it has no reward")
+            raise InfrastructureError(f"{sample.id}: the episode did not end, so it has no reward")
         return Score({"reward": attempt.reward})
 
     def references(self, sample: Sample) -> Sequence[str]:

@@ -30,10 +30,11 @@ from forethought.evals.types import (
 
 URL = "http://127.0.0.1:3000"
 SPLITS = {"test": range(500), "eval": range(500, 1500)}
-"""Numbers of the goals, as WebShop's own agents split them."""
+"""Numbers of the goals in each split of WebShop's own agents."""
 _START = (
-    "start WebShop (github.com/princeton-nlp/WebShop, MIT; its products are downloaded by its setup.sh) with "
-    "`python -m web_agent_site.app`, and name its address with --option url=http://HOST:PORT"
+    "start WebShop (github.com/princeton-nlp/WebShop, MIT; its setup.sh downloads the "
+    "products) with `python -m web_agent_site.app`, and give its address with --option "
+    "url=http://HOST:PORT"
 )
 
 
@@ -119,7 +120,7 @@ def _instructions(url: str, goals: range) -> Iterator[tuple[int, str]]:
                 yield number, parse_page(response.raise_for_status().text).instruction
             except (httpx.HTTPError, ValueError) as error:
                 reason = " ".join(str(error).split()) or type(error).__name__
-                raise DataError(f"there is no WebShop at {url} ({reason}): {_START}") from error
+                raise DataError(f"no WebShop answers at {url} ({reason}): {_START}") from error
 
 
 WEBSHOP, SMALL_SHOP = WebShop(), SmallShop()

@@ -38,7 +38,7 @@ class SimpleQA(Benchmark):
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """The judge's grade; an empty answer is not attempted, and no judge is asked. Raises ModelError."""
         if not attempt.answer.strip():
-            return _graded("not_attempted", "there is no answer")
+            return _graded("not_attempted", "the answer is missing")
         reply = await services.ask(
             "judge",
             "simpleqa_judge",

@@ -67,7 +67,7 @@ class _Row(BaseModel):
     level: Literal["easy", "medium", "hard"]
     reference_information: str = Field(min_length=1)
     annotated_plan: str = ""
-    """A plan that a person made; the training split alone has them."""
+    """A plan made by a person; only the training split has them."""
 
 
 _COLUMNS = tuple(name for name, field in _Row.model_fields.items() if field.is_required())
@@ -97,7 +97,7 @@ class TravelPlanner(Benchmark):
         path = find(data, (f"{split}.csv",), SOURCE)
         rows = [row_of(_Row, row, place, SOURCE) for place, row in csv_of(path, _COLUMNS, SOURCE)]
         if not rows:
-            raise SOURCE.fault(str(path), "there are no tasks in it")
+            raise SOURCE.fault(str(path), "the file has no tasks")
         common = {"checkout": str(data.resolve()), "stage": stage}
         return [_sample(f"{split}-{number}", row, common) for number, row in enumerate(rows, 1)]
 

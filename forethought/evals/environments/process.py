@@ -18,9 +18,9 @@ from typing import IO, Any
 from forethought.evals.types import InfrastructureError
 
 _ROOT = Path(__file__).resolve().parents[3]
-"""The folder that holds the package: so that the process finds it, installed or not."""
+"""The package's parent folder, so that the process finds it even if it is not installed."""
 _PASSED = ("PATH", "HOME", "USERPROFILE", "SYSTEMROOT", "LD_LIBRARY_PATH", "TMPDIR", "LANG", "LC_ALL")
-"""Of the environment's variables only these reach a worker: no key among them."""
+"""The only environment variables passed to a worker; none is a key."""
 SECONDS = 120.0
 
 
@@ -34,10 +34,10 @@ class WorkerProcess:
     def __init__(self, name: str, arguments: Sequence[str]) -> None:
         self.name = name
         self.seconds = SECONDS
-        """What any answer may take."""
+        """Time limit of an answer."""
         self._lock = threading.Lock()
         self._closing = threading.Lock()
-        """A step that was given up ends in a thread that closes the process, too."""
+        """Also held by the thread of an abandoned step, which closes the process."""
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
         self._late = False
         self._process = subprocess.Popen(

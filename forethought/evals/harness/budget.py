@@ -74,7 +74,7 @@ class MeteredTransport(WrappedTransport):
     meters: tuple[Meter, ...]
     max_tokens: int | None = None
     stop: Callable[[], Exception | None] = lambda: None
-    """Why no further call is to be made, such as a broken environment."""
+    """Why no more calls are allowed, such as a broken environment."""
 
     async def send(self, request: ModelRequest) -> ModelReply:
         """The reply of `inner`. Raises BudgetSpent before the call when the limit is reached, and what `stop`

@@ -11,7 +11,7 @@ from forethought.models.errors import status_of
 from forethought.models.types import ConfigurationError
 
 _OF_THE_REQUEST = frozenset({400, 413, 422})
-"""HTTP statuses by which a provider refuses one request, such as a prompt that is too long."""
+"""HTTP statuses with which a provider refuses a single request, such as one with too long a prompt."""
 
 
 def meets_all(error: BaseException) -> bool:
@@ -24,21 +24,21 @@ class Control:
     """An evaluation's brakes."""
 
     parallel: asyncio.Semaphore
-    """Samples of all methods wait here in turn, so that the methods go through the samples side by side."""
+    """Samples of all methods wait here in turn, so that the methods advance in parallel."""
     spent: Meter
-    """Everything that this evaluation paid for, earlier sittings included."""
+    """Total usage of the evaluation, including earlier runs of the command."""
     max_usd: float | None = None
     max_tokens: int | None = None
     fail_after: int = 5
-    """Infrastructure failures in a row that stop the evaluation."""
+    """Consecutive infrastructure failures that stop the evaluation."""
     stopping: Callable[[], bool] = lambda: False
-    """Whether no further sample is to begin."""
+    """Whether no more samples may start."""
     stop: Callable[[], object] = lambda: None
-    """Breaks off what is running."""
+    """Cancels the running samples."""
     error: Exception | None = None
     """Why it was stopped."""
     capped: bool = False
-    """Whether a sample was not begun for want of money or tokens."""
+    """Whether a sample did not start because a cap was reached."""
     _in_row: int = field(default=0)
 
     def may_begin(self) -> bool:

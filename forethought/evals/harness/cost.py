@@ -30,7 +30,7 @@ def expected(
         if result.tried:
             by_method.setdefault(result.method, []).append(result)
     if not by_method:
-        raise ValueError("an estimate needs a finished run")
+        raise ValueError("an estimate needs at least one finished run")
     costs = {method: _mean(scored) for method, scored in by_method.items()}
     a_try = [_mean(scored, sum(one.tries for one in scored)) for scored in by_method.values()]
     for method in left.keys() - costs.keys():

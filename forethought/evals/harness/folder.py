@@ -121,15 +121,15 @@ def _refuse_changes(root: Path, known: Json, described: Json) -> None:
         was, wanted = known.get(name), json.loads(json.dumps(described[name]))
         if was != wanted:
             raise ValueError(
-                f"{root} was begun with {name.replace('_', ' ')} {one_line(json.dumps(was), 80)}, not "
-                f"{one_line(json.dumps(wanted), 80)}: use the same, or name another --out"
+                f"{root} has an evaluation with {name.replace('_', ' ')} {one_line(json.dumps(was), 80)}, "
+                f"not {one_line(json.dumps(wanted), 80)}: use the same value, or name another --out"
             )
     before = known.get("samples", {})
     changed = [id for id, text in described["samples"].items() if before.get(id, text) != text]
     if changed:
         raise ValueError(
-            f"{root}: the sample {changed[0]} had another text when it was tried: is the data another? "
-            "Name another --out"
+            f"{root}: the text of sample {changed[0]} has changed since its trial: restore the "
+            "data, or name another --out"
         )
 
 

@@ -181,5 +181,5 @@ def _call(number: int, call: Call) -> ToolCall:
     except ValueError as error:
         arguments, wrong = {}, str(error)
     if not isinstance(arguments, dict):
-        arguments, wrong = {}, "the arguments are no object"
+        arguments, wrong = {}, "the arguments must be an object"
     return ToolCall(id=str(number), function=call.name, arguments=arguments, parse_error=wrong)

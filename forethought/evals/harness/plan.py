@@ -20,9 +20,9 @@ class EvaluationPlan:
     benchmark: Benchmark
     methods: tuple[Method, ...]
     samples: tuple[Sample, ...]
-    """Those to be tried, in the order in which they are: the same for every method."""
+    """The samples in their order, which is the same for every method."""
     training: tuple[Sample, ...]
-    """What methods learn from that need training; none of `samples` is among them."""
+    """Training samples for methods that learn; none of `samples` is among them."""
     options: Mapping[str, str]
     trials: int
     limit: int | None
@@ -32,9 +32,9 @@ class EvaluationPlan:
     user_model: str
     budget: Budget
     seconds: float
-    """Longest time of an attempt."""
+    """Time limit of an attempt."""
     context: Mapping[str, Any] = field(default_factory=dict)
-    """What `--set` chose."""
+    """Values of `--set`."""
     scripted: bool = False
 
 
@@ -47,7 +47,7 @@ def shuffled(samples: Sequence[Sample], seed: int) -> list[Sample]:
 def check_samples(samples: Sequence[Sample], name: str) -> list[Sample]:
     """The samples, whose ids can name files and are all different. Raises DataError."""
     if not samples:
-        raise DataError(f"{name}: there are no samples with these options")
+        raise DataError(f"{name}: no samples match these options; change them")
     if problem := _id_problem([sample.id for sample in samples], "sample"):
         raise DataError(f"{name}: {problem}")
     return list(samples)
@@ -62,9 +62,9 @@ def check_methods(methods: Sequence[Method]) -> tuple[Method, ...]:
 
 def _id_problem(ids: Sequence[str], what: str) -> str:
     if bad := next((id for id in ids if not _ID.fullmatch(id)), None):
-        return f"the id {bad!r} of a {what} has other signs than letters, digits and . _ -"
+        return f"the id {bad!r} of a {what} is not valid: use letters, digits and . _ -"
     repeated = next((id for id in ids if ids.count(id) > 1), None) if len(set(ids)) < len(ids) else None
-    return f"two {what}s have the id {repeated}" if repeated else ""
+    return f"two {what}s have the id {repeated}; make it unique" if repeated else ""
 
 
 def select_samples(
@@ -75,7 +75,7 @@ def select_samples(
         by_id = {sample.id: sample for sample in samples}
         if unknown := next((id for id in ids if id not in by_id), None):
             few = ", ".join(list(by_id)[:5])
-            raise ValueError(f"--sample {unknown}: there is no such sample; there are {few}, ...")
+            raise ValueError(f"--sample {unknown}: there is no such sample; choose from {few}, ...")
         return tuple(by_id[id] for id in dict.fromkeys(ids))
     return tuple(shuffled(samples, seed)[:limit])
 
@@ -89,8 +89,8 @@ def training_samples(
     free = [sample for sample in shuffled(samples, seed)[::-1] if sample.id not in evaluated_ids]
     if len(free) < count:
         raise ValueError(
-            f"--train {count}: only {len(free)} samples are not evaluated; give a smaller --limit or "
-            "--train, or another split to learn from with --train-option"
+            f"--train {count}: only {len(free)} samples are free for training; give a smaller "
+            "--limit or --train, or choose another training split with --train-option"
         )
     return tuple(free[:count])
 
@@ -104,6 +104,6 @@ def parse_options(items: Sequence[str], benchmark: Benchmark, flag: str = "--opt
             raise ValueError(f"{flag} {item}: write KEY=VALUE")
         if key not in benchmark.options:
             known = ", ".join(f"{name} ({about})" for name, about in benchmark.options.items()) or "none"
-            raise ValueError(f"{flag} {key}: {benchmark.name} has no such option; it has: {known}")
+            raise ValueError(f"{flag} {key}: {benchmark.name} has no such option; choose from: {known}")
         options[key] = value
     return options

@@ -23,9 +23,9 @@ from forethought.evals.results import Result
 from forethought.evals.types import Attempt, InfrastructureError, Method, Sample
 
 Key = tuple[str, int]
-"""A sample's id, and which trial of it."""
+"""A sample's id and the number of its trial."""
 BACKSTOP = 3
-"""Times the budget: what a sample may cost with its judges and simulated users before inspect ends it."""
+"""Multiple of the token budget at which inspect ends a sample, judges and simulated users included."""
 
 
 @dataclass
@@ -36,13 +36,13 @@ class MethodTask:
     method: Method
     control: Control
     open: Collection[Key]
-    """What is to be run."""
+    """The evaluation to run."""
     learned: Mapping[str, JsonValue] = field(default_factory=dict)
     finished: Callable[[Result], None] = lambda result: None
-    """Called with each trial that has ended."""
+    """Called with each finished trial."""
     _begun: set[Key] = field(default_factory=set)
     results: dict[Key, Result] = field(default_factory=dict)
-    """Of the trials that were tried."""
+    """Results of the finished trials."""
 
     def task(self) -> Task:
         """The task that inspect runs."""
@@ -72,12 +72,12 @@ class MethodTask:
         """Wait for a place; a sample is not begun that is finished, or that the caps do not allow, or once
         the evaluation is to stop."""
         if (str(id), epoch) not in self.open:
-            return EarlyStop(id=id, epoch=epoch, reason="finished, or not asked for")
+            return EarlyStop(id=id, epoch=epoch, reason="finished or not selected")
         await self.control.parallel.acquire()
         if not self.control.may_begin():
             self.control.parallel.release()
             capped = self.control.capped
-            reason = "the cap of the evaluation is reached" if capped else "the evaluation is stopped"
+            reason = "the cap of the evaluation is reached" if capped else "the evaluation was stopped"
             return EarlyStop(id=id, epoch=epoch, reason=reason)
         self._begun.add((str(id), epoch))
         return None
@@ -178,5 +178,5 @@ def _inspect_sample(sample: Sample) -> inspect_dataset.Sample:
 
 
 def _limit_line(error: LimitExceededError) -> str:
-    kind = "seconds" if error.type == "time" else "tokens, judges and simulated users included,"
-    return f"more than {error.limit:g} {kind} were taken"
+    kind = "seconds" if error.type == "time" else "tokens (judges and simulated users included)"
+    return f"the sample used more than {error.limit:g} {kind}"

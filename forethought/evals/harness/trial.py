@@ -42,11 +42,11 @@ class EvaluationRun:
     plan: EvaluationPlan
     settings: Settings
     transport: Transport
-    """Answers model calls; within a sample of inspect they are logged."""
+    """Answers model calls, and logs them within a sample of inspect."""
     saver: BaseCheckpointSaver[Any]
     folder: RunFolder
     spent: Meter
-    """Everything that is paid for."""
+    """The usage of the method, judges and simulated users."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Trial:
     number: int
     learned: Mapping[str, Any] = field(default_factory=dict)
     training: bool = False
-    """Whether it is learned from, and not evaluated."""
+    """Whether the trial is training, not evaluation."""
     attempt: Attempt | None = None
     own: Meter = field(default_factory=Meter)
     """What the method's calls cost."""
@@ -133,7 +133,7 @@ class Trial:
             outcome: Outcome = "unknown"
         else:
             if not all(math.isfinite(value) for value in score.values.values()):
-                raise InfrastructureError(f"the score is no number: {dict(score.values)}")
+                raise InfrastructureError(f"the score is not a number: {dict(score.values)}")
             main = float(score.values[benchmark.main_metric])
             outcome = "success" if main >= 1 else "failure"
             values = {name: float(value) for name, value in score.values.items()}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 REFERENCE = "ours-paper"
-"""The method that ablations are taken from and compared with."""
+"""The method that the ablations change and are compared with."""
 
 
 @dataclass(frozen=True)
@@ -19,19 +19,19 @@ class Ablation:
     """A mechanism that is off."""
 
     about: str
-    """What is off, with the table that reports it."""
+    """What is off, with the paper's table."""
     switches: Mapping[str, Any] = field(default_factory=dict)
 
 
 ABLATIONS: Mapping[str, Ablation] = {
     "no-prospective-reflection": Ablation(
-        "without the criticism of plans (PreFlect 3.2.2)", {"prospective_reflection": False}
+        "without prospective reflection (PreFlect 3.2.2)", {"prospective_reflection": False}
     ),
     "no-planning-errors": Ablation(
-        "its plans criticised without distilled planning errors (PreFlect 4.6, w/o PE)",
+        "without distilled planning errors (PreFlect 4.6, w/o PE)",
         {"planning_errors": False},
     ),
-    "no-replanning": Ablation("without re-planning (PreFlect 4.6, w/o DRP)", {"replanning": False}),
+    "no-replanning": Ablation("without replanning (PreFlect 4.6, w/o DRP)", {"replanning": False}),
     "no-plan-intra": Ablation(
         "without the planner's intra-reflection (MIRROR table 3)", {"plan_intra": False}
     ),
@@ -51,5 +51,5 @@ ABLATIONS: Mapping[str, Ablation] = {
         "without inter-reflection: neither memory (MIRROR table 3, w/o Inter.)",
         {"short_term_memory": False, "long_term_memory": False},
     ),
-    "no-foresight": Ablation("without foresight of what calls show (SAMULE 3.2.3)", {"foresight": "off"}),
+    "no-foresight": Ablation("without foresight (SAMULE 3.2.3)", {"foresight": "off"}),
 }

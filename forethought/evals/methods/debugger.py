@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 _LEAST_TOKENS = 1_000
-"""The least budget that a debugging takes."""
+"""The smallest token budget of the debugger."""
 
 
 @dataclass
@@ -96,7 +96,7 @@ DEBUGGERS: Sequence[Debugger] = (
     ),
     Debugger(
         "debugger-triage",
-        f"{_ONLY} labels of the steps that one reading puts in question, then the critical error",
+        f"{_ONLY} labels of the steps that one reading of the run selects, then the critical error",
         {"method": "triage"},
     ),
     Debugger(
@@ -107,12 +107,12 @@ DEBUGGERS: Sequence[Debugger] = (
     Debugger("debugger-direct", f"{_ONLY} direct prompting (AgentDebug 4.1)", {"method": "direct"}),
     Debugger(
         "debugger-brute-force",
-        f"{_ONLY} asks of each step in turn whether its correction saves (AgentDebug 4.1)",
+        f"{_ONLY} asks for each step in turn whether its correction saves the run (AgentDebug 4.1)",
         {"method": "brute_force"},
     ),
     Debugger(
         "debugger-binary-search",
-        f"{_ONLY} asks so of the middle step, and halves (AgentDebug 4.1)",
+        f"{_ONLY} asks the same by binary search (AgentDebug 4.1)",
         {"method": "binary_search"},
     ),
 )

@@ -34,9 +34,9 @@ from forethought.trajectories.own import from_state
 
 NOBODY = "this is an evaluation: nobody is there to approve it; go on without it"
 LAST_NODE = "lesson_keeper"
-"""Nothing follows it: a thread that ends there waits for its next task."""
+"""The last node of a task: the thread then waits for its next one."""
 _LEAST_TOKENS = 1_000
-"""The smallest budget that a Context takes."""
+"""The smallest token budget that Context accepts."""
 
 
 @dataclass
@@ -44,9 +44,9 @@ class Ours(Method):
     """The agent of this project, with some switches changed."""
 
     name: str = "ours"
-    about: str = "our agent with its defaults: mechanisms where they can change something (effort=auto)"
+    about: str = "our agent with its defaults: mechanisms only if they can change something (effort=auto)"
     switches: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of Context that make the method what it is."""
+    """Fields of Context that define the method."""
 
     async def run(self, trial: TrialContext) -> Attempt:
         """See Method. A thread that was broken off begins anew: its world is gone.
@@ -158,7 +158,8 @@ class _Run:
                     return ""
                 kinds = {item.value.get("kind") for item in interrupts}
                 if kinds != {"tool"} or self.refusals >= self.context.max_steps:
-                    return f"it asked a person ({', '.join(sorted(map(str, kinds)))}), and nobody is there"
+                    asked = ", ".join(sorted(map(str, kinds)))
+                    return f"it asked a person ({asked}), but an evaluation has none"
                 self.refusals += 1
                 payload = Command(
                     resume={
@@ -167,7 +168,7 @@ class _Run:
                     }
                 )
         except BudgetSpent:
-            return "the budget of tokens was spent in the middle of a step"
+            return "the token budget was spent within a step"
 
 
 def _attempt(

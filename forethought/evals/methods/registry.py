@@ -23,7 +23,7 @@ from forethought.evals.types import Method
 _PAPER = {"effort": "paper"}
 _OURS = [
     Ours(),
-    Ours(REFERENCE, "our agent with every mechanism at its paper's moment (effort=paper)", _PAPER),
+    Ours(REFERENCE, "our agent with every mechanism as in its paper (effort=paper)", _PAPER),
     Ours("ours-low", "our agent without reflector and self-evaluation (effort=low)", {"effort": "low"}),
 ]
 _ABLATIONS = [
@@ -35,4 +35,4 @@ _BASELINES: list[Baseline] = [
 ]  # fmt: skip
 _ALL: list[Method] = [*_OURS, *_ABLATIONS, *_BASELINES, *RERUNS, *DEBUGGERS]
 METHODS: Mapping[str, Method] = {made.name: made for made in _ALL}
-"""All of them, ours first. They hold nothing of any run."""
+"""All methods, ours first. They keep no state of a run."""

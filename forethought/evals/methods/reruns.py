@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 LEADER = "agentdebug"
 MOST_TRIES = 6
-"""Of AgentDebug: the first one and five re-runs (4.2, N = 5)."""
+"""AgentDebug's tries: the first one and five re-runs (4.2, N = 5)."""
 _LEAST_TOKENS = 1_000
-"""The least budget that a debugging takes."""
+"""The smallest token budget of the debugger."""
 _STATUSES = {"done": "answered", "halted": "budget_exhausted", "budget_exhausted": "budget_exhausted"}
 
 
@@ -189,7 +189,7 @@ def _graph(tries: _Tries) -> DebuggerGraph:
     )
 
 
-_AGAIN = f"re-runs of {LEADER}'s failed tries at its tokens:"
+_AGAIN = f"re-runs of {LEADER}'s failed tries with the same tokens:"
 RERUNS = (
     Rerun(
         "modular",
@@ -199,7 +199,7 @@ RERUNS = (
     ),
     Rerun(
         LEADER,
-        "failed tries re-run from their critical error with feedback, up to 5 times (AgentDebug 3.2)",
+        "re-runs failed tries from their critical error with feedback, up to 5 times (AgentDebug 3.2)",
         "agentdebug",
     ),
     Rerun("rerun-vanilla", f"{_AGAIN} the vanilla debugger (AgentDebug 4.2)", "vanilla", LEADER),

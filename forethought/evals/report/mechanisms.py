@@ -20,21 +20,21 @@ class MechanismFigures:
     calls: float
     tokens: float
     usd: float | None
-    """None where the price of a call is not known."""
+    """None if the price of a call is unknown."""
     seconds: float
     trials: int
     skipped: int
-    """Trials in which a rule left it out at least once."""
+    """Trials in which a rule skipped it at least once."""
     changed: int | None
-    """Trials in which it changed something; None where no record can show that."""
+    """Trials in which it changed something; None if no record can tell."""
     solved_changed: int
-    """Those of them that were solved."""
+    """Solved trials among these."""
     solved_others: int
-    """The solved ones among the other trials."""
+    """Solved trials among the others."""
     better: int | None
-    """Where it changed something, the trials solved with it and not without; None without its ablation."""
+    """Trials that it changed and that were solved only with it; None without its ablation."""
     worse: int | None
-    """The other way round."""
+    """The same, solved only without it."""
 
 
 def mechanism_figures(

@@ -12,7 +12,7 @@ from forethought.evals.results import Evaluation, Result, by_sample, mean_by_sam
 from forethought.evals.statistics import Interval, Paired, compare_paired, mean_interval, pass_curves
 
 Summary = Callable[[Sequence[Result]], Mapping[str, float]]
-"""A benchmark's own figures over all results of a method."""
+"""The benchmark's own figures over all results of a method."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Spend:
     tokens: float
     cached_tokens: float
     usd: float | None
-    """None where the price of a call is not known."""
+    """None if the price of a call is unknown."""
     total_usd: float | None
     seconds: float
     """Median seconds of a trial."""
@@ -38,26 +38,26 @@ class Row:
     method: str
     samples: int
     trials: int
-    """Scored ones, over all samples."""
+    """Scored trials over all samples."""
     infrastructure_failures: int
-    """Trials that could not be tried: in no mean."""
+    """Trials that could not run; they are in no mean."""
     unscored: int
-    """Trials that were tried, and that nobody here can score: in no mean."""
+    """Trials that cannot be scored here; they are in no mean."""
     main: Interval | None
-    """The main metric; None where nothing was scored."""
+    """The main metric; None without scored trials."""
     metrics: Mapping[str, Interval]
     summary: Mapping[str, float]
     groups: Mapping[str, Interval]
     """The main metric by group, such as 'level 2'."""
     floor: float | None
-    """What doing nothing would score on the same samples; None where it is not known of each."""
+    """The score of an empty answer on the same samples; None if unknown for a sample."""
     spend: Spend
     pass_k: Sequence[tuple[int, float, float]]
-    """(k, pass@k, pass^k), where there are several trials."""
+    """(k, pass@k, pass^k) of several trials."""
     asked_outcome: bool
-    """Whether it learned from the benchmark's own verdicts."""
+    """Whether the method received the benchmark's verdicts."""
     mechanisms: Sequence[MechanismFigures] = ()
-    """What each mechanism cost and changed; of our agent and its ablations."""
+    """What each mechanism of our agent and its ablations cost and changed."""
 
 
 @dataclass(frozen=True)

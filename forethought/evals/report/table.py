@@ -46,11 +46,11 @@ def notes(run: Run, figures: Figures) -> list[str]:
     """What the figures rest on."""
     choices = {**run.options, **{f"--set {key}": value for key, value in run.context.items()}}
     chosen = "".join(f"; {key} {value}" for key, value in sorted(choices.items()))
-    budget = f"{run.budget.max_steps} steps and {run.budget.max_tokens:,} tokens a sample"
+    budget = f"{run.budget.max_steps} steps and {run.budget.max_tokens:,} tokens per sample"
     lines = [
         f"Model {run.model}; {budget}; {run.trials} trial(s); seed {run.seed}{chosen}. "
-        f"Score: {run.main_metric}, mean over samples, 95 % bootstrap interval. Tokens, USD and steps are "
-        "means a trial, seconds the median."
+        f"Score: {run.main_metric}, mean over samples, 95 % bootstrap interval. Tokens, USD and "
+        "steps are means per trial; seconds are the median."
     ]
     if run.scripted:
         lines.append(
@@ -58,27 +58,27 @@ def notes(run: Run, figures: Figures) -> list[str]:
         )
     if any(row.asked_outcome for row in figures.rows):
         lines.append(
-            "`*`: was told the benchmark's verdict on its tries at these samples, as in its paper; the "
-            "others were not."
+            "`*`: received the benchmark's verdict on its tries at these samples, as in its paper; "
+            "the others did not."
         )
     methods = [row.method for row in figures.rows]
     if learned := [f"{name} {run.learned_for[name]:,}" for name in methods if name in run.learned_for]:
-        lines.append(f"Tokens of learning from training samples, which are in no mean: {', '.join(learned)}.")
+        lines.append(f"Tokens for learning from training samples (in no mean): {', '.join(learned)}.")
     alone = [n for n in methods if n.partition(" (")[0] in ABLATIONS and not reference(n, methods)]
     if alone:
         lines.append(
-            f"Without {REFERENCE}, which {', '.join(alone)} should be compared with: any other method "
-            "differs from them in more than the one mechanism."
+            f"{REFERENCE} is missing; compare {', '.join(alone)} with it, since all other methods "
+            "differ in more than one mechanism."
         )
     failed = sum(row.infrastructure_failures for row in figures.rows)
     if failed:
         lines.append(
-            f"{failed} trial(s) could not be tried for want of a model, server or world; they are in no "
-            "mean. The same `eval run` command tries them again."
+            f"{failed} trial(s) had no working model, server or environment; they are in no mean. "
+            "Repeat the `eval run` command to try them again."
         )
     unscored = sum(row.unscored for row in figures.rows)
     if unscored:
-        lines.append(f"{unscored} answer(s) cannot be scored here; they are kept, and are in no mean.")
+        lines.append(f"{unscored} answer(s) cannot be scored here; they are saved, but in no mean.")
     return lines
 
 
@@ -120,7 +120,7 @@ def mechanism_tables(figures: Figures) -> list[tuple[str, list[tuple[str, ...]]]
     """Of each method of ours that is no ablation: a heading, and the lines of its mechanisms."""
     return [
         (
-            f"What each mechanism of {row.method} cost (means a trial) and changed",
+            f"What each mechanism of {row.method} cost (means per trial) and changed",
             [mechanisms.cells(one) for one in row.mechanisms],
         )
         for row in figures.rows

@@ -21,7 +21,7 @@ from tests.support.model_server import Fault
 Scripted = Callable[..., Any]
 BAD = [
     ("run ' '", 2, "name a TASK"),
-    ("run x --file nowhere.txt", 2, "nowhere.txt: there is no such file"),
+    ("run x --file nowhere.txt", 2, "nowhere.txt: no such file"),
     ("run x --file .", 2, "is larger than 0.001 MB"),
     ("run x --file large.bin", 2, "FORETHOUGHT_MAX_FILE_MB"),
     ("run x --model nobody:m", 2, "unknown provider"),
@@ -42,7 +42,7 @@ BAD = [
     ("run x --db folder/large.bin/t.sqlite", 1, "folder/large.bin"),
     ("run x --db notes.txt", 1, "file is not a database"),
     ("run x --db /dev/null/t.sqlite", 1, "choose another place with --db"),
-    ("threads --db other.sqlite", 1, "other.sqlite: it is of an older release, or another program's"),
+    ("threads --db other.sqlite", 1, "other.sqlite: it belongs to an older release or another program"),
     ("run x --record a --replay b", 2, "use either --record or --replay"),
     ("run x --replay none.jsonl", 2, "cannot read the recording none.jsonl"),
     ("run x --replay notes.txt", 2, "notes.txt, line 1: not a recorded call"),
@@ -92,7 +92,7 @@ OFFLINE = [
     ("debug 't 9'", "thread id 't 9'"),
     ("debug --trajectory gone.json", "gone.json: cannot be read"),
     ("debug --trajectory broken.json", "broken.json: broken JSON"),
-    ("debug --trajectory other.json", "this is no trajectory in a known format"),
+    ("debug --trajectory other.json", "unknown trajectory format"),
     ("debug --trajectory empty.json", "empty.json: broken JSON"),
     ("debug t1 --rerun=magic", "--rerun"),
     ("debug t1 --pick a", "need recorded runs"),

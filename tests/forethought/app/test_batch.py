@@ -149,7 +149,7 @@ def test_sigterm_ends_a_worker_in_order(cli: Cli, scripted: Scripted, tmp_path: 
     [
         (["submit", "none.jsonl"], 2, "none.jsonl: cannot be read"),
         (["submit", "bad.jsonl"], 2, "bad.jsonl:2: task: field required"),
-        (["submit", "good.jsonl", "--batch", "a b"], 2, "a batch cannot be called 'a b'"),
+        (["submit", "good.jsonl", "--batch", "a b"], 2, "'a b' is not a valid batch name"),
         (["submit", "good.jsonl", "--set", "max_stps=3"], 2, "did you mean max_steps"),
         (["submit", "good.jsonl", "--db", "threads.sqlite"], 2, "postgresql://user@host/database"),
         (["worker", "--db", "sqlite:///t.sqlite"], 2, "postgresql://user@host/database"),

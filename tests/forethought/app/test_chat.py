@@ -160,7 +160,7 @@ def test_after_a_stop_another_message_takes_the_turn_s_place(
         ("/undo 3", "/undo takes no argument: send it without '3'"),
         ("/plan", "there is no turn yet: send a task first"),
         ("/resume", "there is no turn yet: send a task first"),
-        ("/files no.txt", "no.txt: there is no such file"),
+        ("/files no.txt", "no.txt: no such file"),
         ("/files 'no", "'no: No closing quotation"),
         ("/set max_steps", "\nmax_steps: write KEY=VALUE"),
         ("/set max_stops=3", "max_stops"),

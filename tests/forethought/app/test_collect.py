@@ -127,7 +127,7 @@ def test_a_checker_that_throws_is_told_and_mended_without_another_run(
     command = ("collect", tasks, "--out", "c", "--trials", "2", "--yes", "--json")
     refused = cli(*command)
     assert (refused.code, server.requests) == (2, [])
-    assert "code that is not named yet: give --checker checks_of_this_test:right" in refused.err
+    assert "which run code: allow them with --checker checks_of_this_test:right" in refused.err
     assert "checks_of_this_test" not in sys.modules, "a tasks file names no code that is imported"
     command = (*command, "--checker", "checks_of_this_test:right")
     out = cli(*command)
@@ -160,10 +160,10 @@ def test_wrong_use_is_one_line(cli: Cli, served: Serve, tmp_path: Path) -> None:
     (tmp_path / "other.jsonl").write_text(json.dumps({"id": "cats", "task": "Other.", "expected": "1"}))
     (tmp_path / "damaged.jsonl").write_text("{")
     for arguments, message in (
-        ((tasks, "--set", "answer_threshold=5"), "was begun with another context"),
-        ((tasks, "--model", "openai:other"), "was begun with another model"),
+        ((tasks, "--set", "answer_threshold=5"), "holds runs with another context"),
+        ((tasks, "--model", "openai:other"), "holds runs with another model"),
         (("damaged.jsonl",), "damaged.jsonl:1: broken JSON"),
-        (("other.jsonl",), "the task cats had another text"),
+        (("other.jsonl",), "the text of task cats has changed"),
     ):
         out = cli("collect", *arguments, *folder)
         assert (out.code, out.err.count("\n"), message in out.err) == (2, 1, True), out.err

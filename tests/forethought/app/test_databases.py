@@ -63,7 +63,7 @@ def test_a_thread_that_is_being_run_is_refused(cli: Cli, scripted: Scripted) -> 
         ):
             done = cli(*command)
             assert (done.code, is_one_clear_line(done)) == (1, True), done
-            assert "thread a is being run by another process" in done.err
+            assert "thread a is running in another process" in done.err
     assert cli("fork", "a", "--before", "1").code == 0
 
 
@@ -183,7 +183,7 @@ def test_a_server_that_goes_away_leaves_the_thread_resumable(
     script.fault = restart
     broken = cli("run", TASK, "--thread", "t1", "--db", postgres)
     assert broken.code == 1
-    assert "the connection that held it for this process was lost" in broken.err
+    assert "the connection that locked it was lost" in broken.err
     assert "Traceback" not in broken.err
     done = cli("resume", "t1", "--db", postgres, "--json")
     assert (done.code, done.json["answer"]) == (0, "42"), done.err

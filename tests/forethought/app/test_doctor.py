@@ -47,7 +47,7 @@ def test_a_database_that_no_run_could_use(cli: Cli, scripted: Scripted, tmp_path
     (tmp_path / "damaged.sqlite").write_bytes(content[:8192] + b"\xff" * (len(content) - 8192))
     with closing(sqlite3.connect(tmp_path / "other.sqlite")) as connection:
         connection.execute("CREATE TABLE checkpoints (name TEXT)")
-    for name, said in (("damaged", "the file is damaged"), ("other", "another program's")):
+    for name, said in (("damaged", "the file is damaged"), ("other", "another program")):
         ok, detail = found(db=f"{name}.sqlite")["database"]
         assert (ok, said in detail) == (False, True), detail
     in_the_way = cli("doctor", "--db", str(tmp_path / "other.sqlite" / "t.sqlite"))

@@ -47,7 +47,7 @@ def test_files_folders_and_patterns(folder: Path, monkeypatch: pytest.MonkeyPatc
     ("name", "said"),
     [
         ("in/*.pdf", "no file matches the pattern"),
-        ("none", "there is no such file"),
+        ("none", "no such file"),
         ("empty", "has no files"),
     ],
 )

@@ -107,7 +107,7 @@ def test_a_call_that_is_not_to_be_waited_for_is_broken_off(
     stopped = cli("run", "What is 40 + 2?", "--thread", "t1")
     assert time.monotonic() - started < 20
     assert stopped.code == 0
-    assert stopped.err.startswith("forethought: stopped by SIGTERM, with calls broken off; continue with")
+    assert stopped.err.startswith("forethought: stopped by SIGTERM, with unfinished calls; continue with")
 
     hold.set()
     calls = len(server.requests)

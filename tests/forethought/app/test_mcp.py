@@ -113,7 +113,7 @@ async def test_a_client_lists_and_calls_the_tools(connected: Any, scripted: Serv
         result = await said(session, "run_task", task="What is 6 * 7?")
         assert (result["status"], result["answer"]) == ("answered", "42")
         assert await said(session, "lessons") == {"lessons": []}
-        assert await said(session, "review_plan", task="x") == "plan: Field required"
+        assert await said(session, "review_plan", task="x") == "plan: field required"
 
 
 async def test_a_client_that_leaves_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
@@ -242,16 +242,16 @@ async def test_lessons_of_a_person_and_none_in_quarantine(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "line"),
     [
-        ("review_plan", {"task": "x", "plan": []}, "the plan is empty: give a text, or its steps"),
+        ("review_plan", {"task": "x", "plan": []}, "the plan is empty: pass its text or its steps"),
         ("review_plan", {"task": "x", "plan": ["a"], "model": "m"}, "review_plan has no argument model"),
         ("debug_trajectory", {}, "give either the trajectory or the name of a file"),
-        ("debug_trajectory", {"trajectory": {"log": 1}}, "this is no trajectory in a known format"),
-        ("debug_trajectory", {"file": "../run.json"}, "must not lead out of the files folder"),
+        ("debug_trajectory", {"trajectory": {"log": 1}}, "unknown trajectory format"),
+        ("debug_trajectory", {"file": "../run.json"}, "leads out of the files folder"),
         ("run_task", {}, "give a task, or the thread_id"),
         ("run_task", {"task": "x", "thread_id": "a/b"}, "thread id 'a/b': use at most 100 letters"),
-        ("run_task", {"task": "x", "files": ["/etc/passwd"]}, "must not lead out of the files folder"),
+        ("run_task", {"task": "x", "files": ["/etc/passwd"]}, "leads out of the files folder"),
         ("run_task", {"thread_id": "none"}, "no threads yet"),
-        ("lessons", {"most": "many"}, "most: Input should be a valid integer"),
+        ("lessons", {"most": "many"}, "most: must be a valid integer"),
         ("polish", {}, "Unknown tool: polish"),
     ],
 )

@@ -62,7 +62,7 @@ def test_export_tells_its_counts(cli: Cli) -> None:
         ),
         (("run", "nothing", "--out", "m"), "is missing: make it with `forethought train export"),
         (("run", "d", "--out", "m", "--learning-rate", "0"), "learning_rate: must be greater than 0"),
-        (("gate", "nowhere", "--evaluation", "x"), "holds no weights"),
+        (("gate", "nowhere", "--evaluation", "x"), "has no weights"),
     ],
 )
 def test_what_is_wrong_is_one_line(arguments: tuple[str, ...], told: str, cli: Cli) -> None:
@@ -96,7 +96,7 @@ def test_the_gate_adopts_the_better_model_and_says_no_with_exit_code_3(cli: Cli)
     assert (same.code, same.json["adopted"]) == (3, False)
     seen = Retry(task_id="t1", trajectory_id="x", before=("a",), after=())
     refused = cli(*gate, write_retries("seen", ("samule", seen), ("trained", seen)))
-    assert (refused.code, "task t1 was trained on" in refused.err) == (2, True)
+    assert (refused.code, "task t1 is a training task" in refused.err) == (2, True)
     (folder / "training.json").unlink()
     assert "nothing shows that the tasks were held out" in cli(*gate, "seen").err
     untried = cli(*gate, write_retries("untried", ("samule", seen)))

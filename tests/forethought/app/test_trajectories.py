@@ -32,7 +32,7 @@ def test_check_says_what_was_understood_of_each_file(cli: Cli, tmp_path: Path) -
     assert "log.txt: react_log; 3 runs, 5 steps, 3 tasks (0 with both outcomes)" in done.out
     assert "outcomes: 1 success, 2 failure; halted: 1; runs with answer 2" in done.out
     assert "tau.json: tau_bench; 1 run, 2 steps, 1 task" in done.out
-    assert "config.json: skipped: this is no trajectory in a known format" in done.out
+    assert "config.json: skipped: unknown trajectory format" in done.out
     *_, total, _ = done.out.splitlines()
     assert total.startswith("in total: langsmith, react_log, swe_agent, tau_bench; 6 runs,"), total
     files = cli("trajectories", "check", str(tmp_path), "--json").json
@@ -71,12 +71,12 @@ def test_a_log_that_was_cut_is_refused_by_check(cli: Cli, tmp_path: Path) -> Non
     (tmp_path / "log.txt").write_text(whole[: whole.index("Question: Which pass")])
     done = cli("trajectories", "check", str(tmp_path))
     assert done.code == 2
-    assert "trial 1: read 0 incorrect, not 1 as the log's own summary says" in done.out
+    assert "trial 1: read 0 incorrect, not 1 as the log's summary says" in done.out
 
 
 def test_each_path_that_gives_nothing_is_named_once_with_the_reason(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("hello")
     said = cli("trajectories", "check", str(tmp_path)).out
-    assert f"{tmp_path}: not read: no file in this folder ends in .json, .jsonl," in said
+    assert f"{tmp_path}: not read: this folder has no files that end in .json, .jsonl," in said
     said = cli("trajectories", "check", str(tmp_path / "notes.md")).out
-    assert (said.count("notes.md"), "but text; convert it" in said) == (1, True), said
+    assert (said.count("notes.md"), "(text); convert it" in said) == (1, True), said

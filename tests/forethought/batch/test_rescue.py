@@ -47,7 +47,7 @@ async def test_a_worker_that_starts_takes_a_dead_ones_jobs_over(bench: MakeBench
         await b.submit("one")
         await silent(b, await fetched(b), 60)
         assert await b.work() == {"done": 1}
-        assert b.put_back == [("b:one", "its worker is gone")]
+        assert b.put_back == [("b:one", "its worker has died")]
 
 
 async def test_a_worker_whose_database_is_gone_ends_and_its_jobs_go_on_with_the_next_one(

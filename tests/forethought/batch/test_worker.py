@@ -218,7 +218,10 @@ async def test_a_job_that_kills_its_workers_is_given_up(bench: MakeBench) -> Non
         await b.submit("poison")
         await b.queue.threads.rows("UPDATE forethought_jobs SET tries = 3")
         assert await b.work() == {"failed": 1}
-        assert b.ended["b:poison"].error == "given up: begun 3 times, and never ended"
+        assert (
+            b.ended["b:poison"].error
+            == "gave up after 3 attempts that did not end; try again with: forethought jobs --retry"
+        )
         assert b.server.requests == []
 
 
@@ -266,7 +269,7 @@ async def test_a_job_whose_thread_a_person_holds_is_left_for_later(bench: MakeBe
             await until(lambda: b.put_back, "the job to be put back")
             shutdown.request()
             await working
-        assert "is being run by another process" in b.put_back[0][1]
+        assert "is running in another process" in b.put_back[0][1]
         assert await b.states() == {"task-one": "todo"}
         assert await b.queue.threads.rows("SELECT tries FROM forethought_jobs") == [(0,)]
 

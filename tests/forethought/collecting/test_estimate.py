@@ -33,7 +33,7 @@ def test_what_is_left_costs_the_average() -> None:
     found = estimate([trial("a", 100, 0.1), trial("b", 300, 0.3)], 5)
     assert (found.runs, found.tokens, found.seconds) == (7, 1400, 14)
     assert found.usd == pytest.approx(1.4)
-    with pytest.raises(ValueError, match="needs a finished run"):
+    with pytest.raises(ValueError, match="needs at least one finished run"):
         estimate([], 1)
 
 

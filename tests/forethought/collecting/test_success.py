@@ -59,7 +59,10 @@ def test_a_checker_is_loaded_by_its_name(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     assert load_function("my_checks_of_test:right")("", {}) is True
-    for spec, said in (("my_checks_of_test:wrong", "AttributeError"), ("my_checks_of_test:x", "no function")):
+    for spec, said in (
+        ("my_checks_of_test:wrong", "AttributeError"),
+        ("my_checks_of_test:x", "not a function"),
+    ):
         with pytest.raises(ValueError, match=said):
             load_function(spec)
     with pytest.raises(ValueError, match="no_such_module:x: ModuleNotFoundError"):

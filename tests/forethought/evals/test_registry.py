@@ -38,9 +38,11 @@ def test_unknown_names_are_one_line(name: str) -> None:
     "path", ["json:loads", "forethought.evals.methods.ours:Ours", "tests.support.tiny_benchmark:BENCHMARK"]
 )
 def test_an_object_of_another_kind_is_refused(path: str) -> None:
-    with pytest.raises(registry.UnknownNameError, match="is no method: name an object of a subclass of"):
+    with pytest.raises(registry.UnknownNameError, match="is not a method: name an object of a subclass of"):
         registry.method(path)
-    with pytest.raises(registry.UnknownNameError, match="is no benchmark: name an object of a subclass of"):
+    with pytest.raises(
+        registry.UnknownNameError, match="is not a benchmark: name an object of a subclass of"
+    ):
         registry.benchmark("tests.support.tiny_benchmark:once")
 
 

@@ -42,9 +42,9 @@ def test_a_broken_line_in_the_middle_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[]", '{"benchmark": 3}'])
 def test_a_folder_of_something_else(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
-    with pytest.raises(ResultsError, match="holds no evaluation"):
+    with pytest.raises(ResultsError, match="the evaluation is damaged"):
         read_evaluation(tmp_path)
-    with pytest.raises(ResultsError, match="give the folder that"):
+    with pytest.raises(ResultsError, match="give one that"):
         read_evaluation(tmp_path / "none")
 
 

@@ -59,9 +59,9 @@ async def test_a_file_is_named_by_its_path_and_a_run_in_it_by_its_id(ask: Ask, t
     path = tmp_path / "runs.jsonl"
     path.write_text("\n".join(trajectory(2, id=key).model_dump_json() for key in ("one", "two")))
     assert (await ask(str(path), pick="two")).critical["critical_step"] == 2
-    with pytest.raises(ValueError, match="there are 2 runs: choose one: one, two"):
+    with pytest.raises(ValueError, match="there are 2 runs: choose from one, two"):
         await ask(path)
-    with pytest.raises(ValueError, match="none is called three: choose one: one, two"):
+    with pytest.raises(ValueError, match="no run has the id three: choose from one, two"):
         await ask(path, pick="three")
 
 
@@ -93,7 +93,7 @@ async def test_a_right_answer_needs_no_model(ask: Ask) -> None:
 
 
 async def test_what_cannot_be_done_is_said(ask: Ask) -> None:
-    with pytest.raises(ValueError, match=r"no trajectory in a known format.*Looked for: .*messages"):
+    with pytest.raises(ValueError, match=r"unknown trajectory format.*Known formats: .*messages"):
         await ask({"log": []})
     with pytest.raises(ValueError, match="metod"):
         await ask(trajectory(1), metod="agentdebug")

@@ -71,7 +71,7 @@ async def test_a_step_in_which_the_model_gave_no_usable_reply_is_not_replayed() 
 @pytest.mark.parametrize("step", [0, 17])
 async def test_a_step_that_is_not_there(step: int) -> None:
     house, run, _ = await failed(3)
-    with pytest.raises(RolloutError, match=f"there is no step {step}; steps are 1 to 16"):
+    with pytest.raises(RolloutError, match=f"there is no step {step}; choose from 1 to 16"):
         await EnvironmentRollouts(house, Habit(house), run, STEPS).from_step(step, "action", [])
 
 
@@ -149,7 +149,9 @@ async def test_a_re_run_ends_when_its_tokens_are_spent() -> None:
     assert continuation.usage["input_tokens"] == 300
 
 
-@pytest.mark.parametrize(("action", "said"), [("kick", "KeyError: 'leg'"), ("hit", "gave a str at 'hit'")])
+@pytest.mark.parametrize(
+    ("action", "said"), [("kick", "KeyError: 'leg'"), ("hit", "returned a str at 'hit'")]
+)
 async def test_an_environment_that_breaks_ends_the_run_with_a_line(action: str, said: str) -> None:
     continuation = await rolled_at_desk(Acts(action))
     (step,) = continuation.trajectory.steps

@@ -109,9 +109,9 @@ def test_unusable_tokens_are_refused_without_being_repeated(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"local={ALICE}", "names a user local"),
-        (f"alice={ALICE}, Local={BOB}", "names a user local"),
-        (f"system={ALICE}", "names a user local, system"),
+        (f"local={ALICE}", "uses a reserved name"),
+        (f"alice={ALICE}, Local={BOB}", "uses a reserved name"),
+        (f"system={ALICE}", "uses a reserved name"),
         (f"{label_of('a.b')}={ALICE}", "user-HASH"),
         (f"alice={ALICE},Alice={BOB}", "differ only in case"),
     ],

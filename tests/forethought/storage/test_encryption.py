@@ -47,7 +47,7 @@ def test_what_is_encrypted_is_read_with_its_key_only() -> None:
     assert b"private" not in content
     changed = content[:-1] + bytes([content[-1] ^ 1])
     for serializer, data, message in [
-        (thread_serializer(cipher_of(OTHER_KEY)), content, "is not the key"),
+        (thread_serializer(cipher_of(OTHER_KEY)), content, "is not its key"),
         (ENCRYPTED, changed, "it was changed by hand"),
         (PLAIN, content, "set FORETHOUGHT_ENCRYPTION_KEY"),
     ]:
@@ -60,7 +60,7 @@ def test_texts_are_encrypted_with_whatever_they_hold() -> None:
     assert cipher is not None
     for text in ("", "plain", "\ud800 lone", "\0"):
         assert cipher.decrypt_text(cipher.encrypt_text(text)) == text
-    with pytest.raises(StorageError, match="is not the key"):
+    with pytest.raises(StorageError, match="is not its key"):
         cipher.decrypt_text("not base64!")
 
 

@@ -37,7 +37,7 @@ async def test_a_thread_is_held_by_one_process(database: str, address: Address, 
         assert holder.stdout is not None
         assert await asyncio.to_thread(holder.stdout.readline) == "held\n"
         assert await saver.locked_threads(["a", "b"]) == {"a"}
-        with pytest.raises(StorageError, match="thread a is being run by another process"):
+        with pytest.raises(StorageError, match="thread a is running in another process"):
             async with saver.claim("a"):
                 pass
         async with saver.claim("b"):

@@ -48,7 +48,7 @@ async def test_a_database_of_another_release_is_refused_and_left_as_it_is(addres
         await run(saver, "a")
         await saver.rows("UPDATE forethought_storage SET value = '9' WHERE name = 'version'")
     for options in ({"create": True}, {"create": False}):
-        with pytest.raises(StorageError, match=r"of another release \(layout 9, this one reads 2\)"):
+        with pytest.raises(StorageError, match=r"another release \(layout 9; this release needs 2\)"):
             async with open_threads(address, **options):
                 pass
 
@@ -59,7 +59,7 @@ async def test_a_database_without_a_version_is_refused_and_left_as_it_is(tmp_pat
         await run(old, "a")
     before = path.read_bytes()
     for options in ({"create": True}, {"create": False}):
-        with pytest.raises(StorageError, match="of an older release, or another program's; name another"):
+        with pytest.raises(StorageError, match="an older release or another program; name another"):
             async with open_threads(file_address(path), **options):
                 pass
     assert path.read_bytes() == before
@@ -70,7 +70,7 @@ async def test_an_encrypted_database_wants_its_key(address: Address) -> None:
         await run(saver, "a")
     for key, said in (
         (None, "it is encrypted: set FORETHOUGHT_ENCRYPTION_KEY"),
-        (OTHER_KEY, "is not the key"),
+        (OTHER_KEY, "is not its key"),
     ):
         for create in (False, True):
             with pytest.raises(StorageError, match=said):
@@ -85,7 +85,7 @@ async def test_an_encrypted_database_wants_its_key(address: Address) -> None:
 async def test_a_plain_database_stays_plain(address: Address) -> None:
     async with open_threads(address) as saver:
         await run(saver, "a")
-    with pytest.raises(StorageError, match="begun without encryption; leave the key out"):
+    with pytest.raises(StorageError, match="it is not encrypted; unset FORETHOUGHT_ENCRYPTION_KEY"):
         async with open_threads(address, KEY):
             pass
 
@@ -103,10 +103,10 @@ async def test_nothing_is_made_where_nothing_is_to_be(address: Address) -> None:
 @pytest.mark.parametrize(
     ("database", "user", "password", "said"),
     [
-        ("nothere", "postgres", "", 'database "nothere" does not exist: create it, or mend the address'),
+        ("nothere", "postgres", "", 'database "nothere" does not exist: create it, or correct the address'),
         ("postgres", "nobody", "", 'role "nobody" does not exist'),
         ("postgres", "locked", "wrong-password", "password authentication failed"),
-        ("postgres", "locked", "", "give the right password in the address, or in PGPASSWORD"),
+        ("postgres", "locked", "", "give the right password in the address or in PGPASSWORD"),
     ],
 )
 def test_a_server_that_cannot_be_used_is_told_in_one_line(

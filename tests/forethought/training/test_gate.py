@@ -43,7 +43,7 @@ def tries(*rows: tuple[int, str, str]) -> list[Retry]:
         (
             [(n, "a", "a" if n % 2 else "") for n in range(8)],
             [(n, "a", "a" if n % 2 == 0 and n else "") for n in range(8)],
-            "could be chance",
+            "may be chance",
         ),
         ([(0, "ab", "ab")] * 50, [(0, "ab", "")] * 50, "trials on 1 tasks are too few"),
     ],
@@ -57,20 +57,20 @@ def test_a_model_that_is_not_surely_better_is_not_adopted(prompted: Any, trained
 
 def test_unpaired_trials_are_refused() -> None:
     six = [trial(n, "ab", "") for n in range(6)]
-    with pytest.raises(TrainingError, match=r"h5, h5\.1 is in one file only"):
+    with pytest.raises(TrainingError, match=r"h5, h5\.1 is in only one of them"):
         compare(six, six[:5])
-    with pytest.raises(TrainingError, match=r"differ between the files for h0"):
+    with pytest.raises(TrainingError, match=r"disagree on the errors before the retry of h0"):
         compare(six, [trial(0, "ac", ""), *six[1:]])
-    with pytest.raises(TrainingError, match="twice"):
+    with pytest.raises(TrainingError, match="two retries"):
         compare([*six, six[0]], six)
-    with pytest.raises(TrainingError, match="no error was identified"):
+    with pytest.raises(TrainingError, match="have no errors before the retries"):
         compare([trial(0, "", "")], [trial(0, "", "")])
 
 
 def test_a_text_that_was_trained_on_is_no_held_out_task() -> None:
     held_out = [Retry(task_id="new", trajectory_id="x", task="Book a HOTEL!", before=("a",), after=())]
     check_held_out(held_out, ["h1"], ["book a room"])
-    with pytest.raises(TrainingError, match="new was trained on"):
+    with pytest.raises(TrainingError, match="new is a training task"):
         check_held_out(held_out, [], ["book a hotel"])
 
 
@@ -100,5 +100,5 @@ def test_only_an_adopted_model_is_adopted(tmp_path: Path) -> None:
     write_result(tmp_path, compare(bad, good))
     check_adopted(tmp_path)
     write_result(tmp_path, compare(good, bad))
-    with pytest.raises(TrainingError, match="did not adopt it"):
+    with pytest.raises(TrainingError, match="rejected it"):
         check_adopted(tmp_path)

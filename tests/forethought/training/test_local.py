@@ -58,7 +58,7 @@ def test_only_the_operators_folder_holds_models(name: str, folder: Path, setting
     outside.mkdir()
     (outside / "config.json").write_text("{}")
     (folder / "link").symlink_to(outside)
-    with pytest.raises(ConfigurationError, match=r"is not in the folder of models.*FORETHOUGHT_MODELS_DIR"):
+    with pytest.raises(ConfigurationError, match=r"is not in the models folder.*FORETHOUGHT_MODELS_DIR"):
         Models(settings(models_dir=folder, allow_ungated_models=True)).verify([name])
 
 

@@ -31,7 +31,10 @@ def test_rows_too_long_are_cut_in_the_trajectorys_middle_or_left_out_and_counted
     endless = row_of(record(2, background="word " * 3000))
     said: list[str] = []
     same, row = fit([short, whole, endless], Words(), 1000, said.append)
-    assert said == ["1 rows too long, cut in the middle of their trajectory", "1 rows too long, left out"]
+    assert said == [
+        "shortened the trajectories of 1 rows that were too long",
+        "left out 1 rows that were too long",
+    ]
     assert same == short
     assert 985 < count_tokens(Words(), row) <= 1000
     for part in ("characters left out ...]", "step 1 did", "step 2000 did", "Nothing was booked in Oslo"):

@@ -108,11 +108,11 @@ def test_a_run_that_was_broken_off_goes_on_to_the_same_weights(
         train(data, asked, out, print)
     monkeypatch.setattr(SFTTrainer, "training_step", step)
     (out / "checkpoint-99").mkdir()  # as a kill while a checkpoint is written leaves it
-    with pytest.raises(TrainingError, match="other settings"):
+    with pytest.raises(TrainingError, match="different settings"):
         train(data, options(base_model, seed=1), out, print)
     said: list[str] = []
     train(data, asked, out, said.append)
-    assert said == ["going on from checkpoint-10"]
+    assert said == ["continuing from checkpoint-10"]
     whole, broken = weights(tmp_path / "whole"), weights(out)
     assert whole.keys() == broken.keys()
     assert all(whole[name].allclose(broken[name], atol=1e-6) for name in whole)
@@ -137,8 +137,8 @@ def test_defaults_are_the_papers() -> None:
     ("changes", "said"),
     [
         ({"finished": True}, "finished"),
-        ({"dataset": "e"}, "other settings and data"),
-        ({}, "other settings"),
+        ({"dataset": "e"}, "different settings and data"),
+        ({}, "different settings"),
     ],
 )
 def test_only_the_same_run_is_gone_on_with(

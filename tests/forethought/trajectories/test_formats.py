@@ -75,7 +75,7 @@ def test_a_react_log_with_rules_above_each_question_gives_every_distinct_run():
 def test_a_react_log_that_is_not_what_its_summary_counts_is_refused():
     lost = examples.REACT_WITH_RULES.replace("Thought 1: Search[Thun]", "Thought: Search[Thun]")
     lost = lost.replace("Action 1: Search[Thun]", "Action: Search[Thun]")
-    with pytest.raises(ValueError, match=r"trial 1: read 0 correct, not 1 as the log's own summary says"):
+    with pytest.raises(ValueError, match=r"trial 1: read 0 correct, not 1 as the log's summary says"):
         from_json(lost)
 
 

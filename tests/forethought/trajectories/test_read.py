@@ -59,8 +59,23 @@ def test_a_folder_of_logs_of_every_kind_names_what_it_passes_over(tmp_path, capl
     assert set(found) == {"inspect", "swe_agent", "mini_swe_agent", "stable_tool_bench"}
     assert found["inspect"].instructions == chat_examples.SYSTEM
     own = [each.getMessage() for each in caplog.records if each.name.startswith("forethought.")]
-    assert own[0].startswith(f"passed over: {tmp_path / 'half.json'}: broken JSON (")
-    assert own[1:] == [f"{tmp_path}: passed over, in no known format: config.json"]
+    assert own[0].startswith(f"skipped: {tmp_path / 'half.json'}: broken JSON (")
+    assert own[1:] == [f"{tmp_path}: skipped, in no known format: config.json"]
+
+
+def test_the_folder_of_an_evaluation_gives_each_of_its_runs_once(tmp_path, caplog):
+    put(tmp_path / "trajectories" / "react" / "cats--1.json", CHAT)
+    put(tmp_path / "results.jsonl", {"method": "react", "sample": "cats"})
+    put(tmp_path / "run.json", {"benchmark": "tiny"})
+    put(tmp_path / "learned" / "samule.json", {"usage": {}})
+    spec = {"created": "2026-01-01", "model": "m", "dataset": {}, "config": {}, "task": "parcels"}
+    (tmp_path / "logs").mkdir()
+    write_eval_log(
+        EvalLog.model_validate({**chat_examples.INSPECT, "eval": spec}), str(tmp_path / "logs" / "a.eval")
+    )
+    (loaded,) = read_trajectories(tmp_path)
+    assert loaded.trajectory.task == "Do it"
+    assert [each.getMessage() for each in caplog.records if each.name.startswith("forethought.")] == []
 
 
 def test_a_folder_of_results_of_tau2_is_read_with_its_simulations(tmp_path):
@@ -76,7 +91,7 @@ def test_a_folder_of_results_of_tau2_is_read_with_its_simulations(tmp_path):
 
 
 def test_an_archive_that_is_no_log_of_inspect_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"a\.eval: no readable log of inspect"):
+    with pytest.raises(ValueError, match=r"a\.eval: unreadable inspect log"):
         read_trajectories(put(tmp_path / "a.eval", "no archive"))
 
 
@@ -104,18 +119,18 @@ def test_zero_steps_and_megabytes_in_one_observation_are_read(tmp_path):
     ("name", "content", "reason"),
     [
         ("a.json", " \n", "broken JSON"),
-        ("a.json", '{"weather": "fine"}', "Looked for.*ReAct log"),
-        ("a.json", "[]", "Looked for"),
-        ("a.json", "3", "Looked for"),
-        ("a.jsonl", '{"task": "x", "steps": []}\n{"weather": "fine"}', "item 2: .* an object with weather"),
+        ("a.json", '{"weather": "fine"}', "Known formats.*ReAct log"),
+        ("a.json", "[]", "Known formats"),
+        ("a.json", "3", "Known formats"),
+        ("a.jsonl", '{"task": "x", "steps": []}\n{"weather": "fine"}', "item 2: .*an object with weather"),
         ("a.json", "[" * 100_000, "nested|broken"),
         ("a.json", '{"task": "x", "steps": [{"number": 0}]}', "greater than or equal to 1"),
-        ("a.json", '{"task": "x", "steps": [{"number": 2}, {"number": 1}]}', "rise"),
+        ("a.json", '{"task": "x", "steps": [{"number": 2}, {"number": 1}]}', "must increase"),
         ("a.json", '{"task": "x", "steps": [], "gold": "y"}', "gold.*correct it"),
         ("a.json", '{"trajectory": {"steps": []}}', r"trajectory\.task: field required; correct it"),
         ("a.json", '{"trajectory": {"task": "x", "steps": [{"n": 1}]}}', r"steps\.0\.number: field required"),
-        ("a.txt", "Dear diary", r"but text; .* Looked for: ReAct log \([^)]*\)$"),
-        ("a.log", "[10:00] started", "but text"),
+        ("a.txt", "Dear diary", r"\(text\); .* Known formats: ReAct log \([^)]*\)$"),
+        ("a.log", "[10:00] started", r"\(text\)"),
     ],
 )
 def test_bad_files_are_refused_in_one_line(tmp_path, name, content, reason):
@@ -139,9 +154,9 @@ def test_a_run_without_steps_is_one_even_where_its_defaults_are_left_out():
 def test_paths_that_lead_nowhere_and_folders_without_trajectories(tmp_path):
     with pytest.raises(ValueError, match="check the path"):
         read_trajectories(tmp_path / "none.json")
-    with pytest.raises(ValueError, match="no file in this folder ends in"):
+    with pytest.raises(ValueError, match="this folder has no files that end in"):
         read_trajectories(tmp_path)
-    with pytest.raises(ValueError, match="there are 2 runs: choose one: trajectory-1, trajectory-2"):
+    with pytest.raises(ValueError, match="there are 2 runs: choose from trajectory-1, trajectory-2"):
         from_json([CHAT, CHAT])
 
 

@@ -69,7 +69,7 @@ def test_what_prompts_shorten_is_counted():
     step = TrajectoryStep(number=1, observation="y" * 52_000)
     long = Trajectory(id="t", task="Find it", steps=(step,))
     assert shortened([run(3), long, run(50)], 4_000, 40) == (
-        "prompts shorten 1 observation of more than 4,000 characters (the longest has 52,000; "
+        "the prompts shorten 1 observation of more than 4,000 characters (the longest has 52,000; "
         "--set max_observation_chars=N shows more); 1 run of more than 40 steps (--set window=N shows more)"
     )
     assert shortened([run(3), run(50)], 4_000) == ""

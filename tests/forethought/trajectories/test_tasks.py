@@ -62,8 +62,11 @@ def test_a_table_has_a_task_in_each_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("question,expected\nHow many?,4,5\n", "tasks.csv:2: the row has not as many cells"),
-        ("question,expected\nHow many?,4\nWhy?,\n", "tasks.csv:3: the record: give one of expected"),
+        (
+            "question,expected\nHow many?,4,5\n",
+            "tasks.csv:2: the row and the header have different numbers of cells",
+        ),
+        ("question,expected\nHow many?,4\nWhy?,\n", "tasks.csv:3: the record: give one of: expected"),
         ('question,expected\n"How many?,4\n', "tasks.csv:2: broken CSV"),
         ("frage,expected\nWie?,4\n", "tasks.csv:2: task: "),
         ("question,expected\n", "or a CSV file with such columns"),
@@ -80,11 +83,11 @@ def test_a_slip_in_a_table_is_refused_with_its_line(tmp_path: Path, text: str, s
 @pytest.mark.parametrize(
     ("records", "said"),
     [
-        ([{"id": "a", "task": "x"}], "tasks.jsonl:1: the record: give one of expected"),
+        ([{"id": "a", "task": "x"}], "tasks.jsonl:1: the record: give one of: expected"),
         ([{"id": "a", "task": "x", "expected": "1", "checker": "m:f"}], "give one of"),
         ([{"id": "a b", "task": "x", "expected": "1"}], ":1: id: "),
         ([{"id": "a", "task": "x", "expected": "1"}] * 2, ":2: the id 'a' is used twice"),
-        ([{"id": "a", "task": "x", "expected": "1", "files": ["no.csv"]}], "the file 'no.csv' is not there"),
+        ([{"id": "a", "task": "x", "expected": "1", "files": ["no.csv"]}], "there is no file 'no.csv'"),
         ([{"id": "a", "task": "x", "expected": "1", "answer": "1"}], ":1: answer: "),
         ([], "no tasks in it"),
     ],

@@ -37,9 +37,9 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no such step": (critical(9), "there is no step 9: the steps are numbered 1 to 5"),
     "another module's type": (
         critical(2, "action", "constraint_ignorance"),
-        "constraint_ignorance' is no error type of action",
+        "constraint_ignorance' is not an error type of action",
     ),
-    "an unknown type": (critical(2, error_type="bad_luck"), "bad_luck' is no error type of planning"),
+    "an unknown type": (critical(2, error_type="bad_luck"), "bad_luck' is not an error type of planning"),
     "no error": (critical(2, error_type="no_error"), "error_type must name an error"),
     "memory of the first step": (
         critical(1, "memory", "hallucination", evidence="open drawer number 1"),

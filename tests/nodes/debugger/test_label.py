@@ -136,7 +136,12 @@ def test_what_is_spent(spent: Any, limits: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("module", "error_type", "quote", "said"),
     [
-        ("planning", "format_error", "open drawer number 1", "format_error' is no error type of planning"),
+        (
+            "planning",
+            "format_error",
+            "open drawer number 1",
+            "format_error' is not an error type of planning",
+        ),
         ("action", "parameter_error", "the drawer of the neighbour", "action: the evidence"),
         ("action", "parameter_error", "", "action: the evidence"),
     ],

@@ -17,7 +17,7 @@ RUN = trajectory(2)
 
 def nowhere(*_: Any) -> Any:
     """A server that cannot run a bare trajectory."""
-    raise RolloutError("only threads can be run again here")
+    raise RolloutError("this server can rerun threads only")
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ FLIPS: dict[str, Any] = {**AGAIN, "rerun": "off", "method": "counterfactual"}
         ({}, {}, "nothing to debug"),
         ({"thread_id": "a", "trajectory": {"steps": []}}, {}, "exclude each other"),
         ({"thread_id": "a"}, {}, "has no access to threads"),
-        ({"trajectory": {"nothing": "known"}}, {}, "no trajectory in a known format"),
+        ({"trajectory": {"nothing": "known"}}, {}, "unknown trajectory format"),
         ({"trajectory": {"task": "x", "steps": []}}, {}, "no steps"),
         ({"trajectory": {"task": "x", "steps": [{"number": 0}]}}, {}, "greater than or equal to 1"),
         (RUN, {"rerun": "agentdebug", "expect": GOLD}, "a re-run needs a thread or an environment"),
         (RUN, AGAIN, "needs a judge of success"),
-        (RUN, {**AGAIN, "rollouts": nowhere, "expect": GOLD}, "only threads can be run again here"),
+        (RUN, {**AGAIN, "rollouts": nowhere, "expect": GOLD}, "this server can rerun threads only"),
         (RUN, {**AGAIN, "rerun": "vanilla", "judge": "none"}, "needs a judge of success"),
         (RUN, {"method": "counterfactual", "expect": GOLD}, "mode needs a thread or an environment"),
         (RUN, FLIPS, "needs a judge of success"),

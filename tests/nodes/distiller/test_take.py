@@ -82,7 +82,7 @@ def test_of_many_runs_both_kinds_are_chosen(outcomes: str, most: int, kept: str)
 
 async def test_what_is_no_trajectory_is_refused_with_its_number(distil: Distil) -> None:
     out = await distil(go=False)
-    with pytest.raises(ValueError, match="trajectory 1: this is no trajectory"):
+    with pytest.raises(ValueError, match="trajectory 1: unknown trajectory format"):
         await out.go({"trajectories": [{"x": 1}]})
 
 

@@ -113,7 +113,7 @@ async def test_what_is_no_text_is_one_line(files: Files, tmp_path: Path) -> None
         "scan.png is a picture. Use inspect_image for it, if you have it.",
         f"broken.docx is damaged: its archive cannot be opened (File is not a zip file). {again}",
         f"empty.csv is empty (0 bytes). {again}",
-        f"gone.txt: the file's content is not stored here (any more); give the file again. {again}",
+        f"gone.txt: the file's content is not stored here; send the file again. {again}",
     ]
     assert look["signs"] == []
 

@@ -135,7 +135,7 @@ def test_a_small_file_that_grows_meets_a_limit(name: str) -> None:
     with pytest.raises(Unreadable, match="cannot be read: it needs more than 100 MB of memory") as caught:
         document_apart(data, "a.pdf", limits)
     assert caught.value.cause == "limit"
-    assert caught.value.hint.endswith("The operator's setting is FORETHOUGHT_READER_MEMORY_MB.")
+    assert caught.value.hint.endswith("The operator can raise FORETHOUGHT_READER_MEMORY_MB.")
     assert reader._idle == []
 
 
@@ -272,5 +272,5 @@ async def test_a_reading_waits_for_its_turn_so_long_and_says_what_to_do(
     env = ToolEnv(settings=Settings(reader_seconds=0.05), files={"a.txt": store.put(b"a")}, store=store)
     seen = await call_tool(READ_FILE, {"path": "a.txt"}, env)
     assert (seen.ok, seen.cause) == (False, "timeout")
-    assert "a.txt is not read yet, since others are read first" in seen.text
+    assert "a.txt is still waiting to be read, after other files" in seen.text
     assert "Make the same call again later" in seen.hint

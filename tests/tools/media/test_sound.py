@@ -63,7 +63,7 @@ def test_a_file_without_sound_or_over_the_limit_is_refused() -> None:
             call(Sound(data, "wav", "t.wav", 6))
         assert raised.value.cause == "limit"
         assert "FORETHOUGHT_MAX_AUDIO_MINUTES" in raised.value.hint
-    with pytest.raises(ToolError, match="has no sound") as raised:
+    with pytest.raises(ToolError, match="contains no sound") as raised:
         decode(wav(seconds=0))
     assert raised.value.cause == "empty"
 

@@ -138,7 +138,7 @@ def test_an_old_kernel_is_named_and_nothing_runs(monkeypatch: pytest.MonkeyPatch
     sandlock = pytest.importorskip("sandlock")
     monkeypatch.setattr(sandlock, "landlock_abi_version", lambda: 3)
     monkeypatch.setattr(sandlock.Sandbox, "popen", lambda *_: pytest.fail("it ran"))
-    with pytest.raises(ToolError, match="cannot confine programs: it offers Landlock 3") as caught:
+    with pytest.raises(ToolError, match="cannot confine programs: it has Landlock ABI 3") as caught:
         run_sandlock(Program("print(1)"))
     assert (caught.value.cause, "monty" in caught.value.hint) == ("unavailable", True)
 

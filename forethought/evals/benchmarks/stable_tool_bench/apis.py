@@ -11,9 +11,9 @@ from forethought.evals.types import DataError
 from forethought.prompts.tool_choice import RESERVED
 
 DESCRIPTION = 256
-"""Characters of a description that are shown, as in the official inference."""
+"""Maximum characters of a description, as in the official inference."""
 LONGEST = 64
-"""Characters that a function's name may have."""
+"""Maximum characters of a function's name."""
 _FOREIGN = re.compile(r"[^\u4e00-\u9fa5^a-zA-Z0-9_]")
 _PYTHON_WORDS = frozenset({"from", "class", "return", "false", "true", "id", "and"})
 _INVALID = re.compile(r"[^A-Za-z0-9_-]")
@@ -41,9 +41,7 @@ def apis_of(listed: Sequence[Mapping[str, Any]]) -> list[Api]:
         names = unique(functions, RESERVED)
         return [_api(item, name) for item, name in zip(listed, names, strict=True)]
     except (KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"an entry of api_list is not what it should be ({type(error).__name__}: {error})"
-        ) from error
+        raise DataError(f"an entry of api_list is malformed ({type(error).__name__}: {error})") from error
 
 
 def _api(item: Mapping[str, Any], name: str) -> Api:

@@ -37,12 +37,12 @@ SOURCE = Source("Clone github.com/THUNLP-MT/StableToolBench and name its folder 
 SERVER = "http://localhost:8080/virtual"
 FOLDERS = ("solvable_queries/test_instruction", "test_instruction", "")
 JUDGEMENTS = 3
-"""How often each answer is judged, as officially."""
+"""Verdicts per answer, as in the official evaluation."""
 Status = Literal["solved", "unsure", "unsolved"]
 WORTH: Mapping[Status, float] = {"solved": 1.0, "unsure": 0.5, "unsolved": 0.0}
-"""What a verdict counts in the pass rate."""
+"""A verdict's weight in the pass rate."""
 _CALLS = 12_000
-"""Characters of the calls that a judge is shown."""
+"""Maximum characters of the calls shown to the judge."""
 
 
 class _Row(BaseModel):

@@ -22,7 +22,7 @@ from forethought.tools.base import Tool, ToolEnv, ToolError
 from forethought.tools.json_arguments import arguments_model
 
 OBSERVATION = 1024
-"""Characters of an answer that an agent is shown, as in the official inference."""
+"""Maximum characters of an answer shown to an agent, as in the official inference."""
 SECONDS = 120.0
 """Longest wait for an answer: the server may ask a model for it."""
 _CONNECT_S = 5.0
@@ -36,7 +36,8 @@ def check_server(url: str) -> None:
         socket.create_connection((parts.hostname or "", port), _CONNECT_S).close()
     except OSError as error:
         raise InfrastructureError(
-            f"no virtual API server at {url}: start it, or set server ({error})"
+            f"no virtual API server answers at {url} ({error}): start it, or give its address with "
+            "--option server=URL"
         ) from error
 
 

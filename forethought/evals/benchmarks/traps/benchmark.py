@@ -27,7 +27,7 @@ class Traps(Benchmark):
     builtin_tools = ("read_file", "python")
     options: Mapping[str, str] = {
         "variants": f"traps of each kind (default: {VARIANTS}); other kinds have {VARIANTS}",
-        "seed": "draws names and figures (default: 0)",
+        "seed": "seed of the names and figures (default: 0)",
         "only": f"{', '.join(CLASSES)} (default: all)",
     }
 

@@ -22,7 +22,7 @@ SCRIPTS = {
 def judge(task: str, row: Json, answer: str) -> Json:
     """Whether the answer to a row is solved, and what was read of it.
 
-    An answer at which the official function stops with an error, as at a person whom the task does not know,
+    An answer at which the official function fails with an error, as at a person whom the task does not know,
     is not solved.
     """
     script: Any = importlib.import_module(SCRIPTS[task])
@@ -30,7 +30,7 @@ def judge(task: str, row: Json, answer: str) -> Json:
         scorer = {"trip": _trip, "meeting": _meeting, "calendar": _calendar}[task]
         solved, details = scorer(script, row, answer)
     except Exception as error:
-        solved, details = False, f"the official function stops with {type(error).__name__}: {error}"
+        solved, details = False, f"the official function fails with {type(error).__name__}: {error}"
     return {"solved": bool(solved), "explanation": details}
 
 

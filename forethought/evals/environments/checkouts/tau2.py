@@ -60,7 +60,9 @@ class Domain:
         start = self.task.initial_state
         if start is not None:
             if start.message_history:
-                raise ValueError(f"task {self.task.id} begins in the middle of a conversation")
+                raise ValueError(
+                    f"task {self.task.id} starts in the middle of a conversation, which is not supported"
+                )
             self.env.set_state(start.initialization_data, start.initialization_actions, [])
         self.messages = [self.message_types.AssistantMessage(role="assistant", content=GREETING)]
         return {}
@@ -126,7 +128,9 @@ class _Judged:
         kind: Any = importlib.import_module("tau2.data_model.tasks").RewardType.NL_ASSERTION
         asserted = task.evaluation_criteria.nl_assertions or []
         if len(asserted) != len(cls.verdicts or []):
-            raise ValueError(f"{len(asserted)} assertions need as many verdicts, not {cls.verdicts}")
+            raise ValueError(
+                f"{len(asserted)} assertions need the same number of verdicts, not {cls.verdicts}"
+            )
         worth = float(all(cls.verdicts or []))
         return run_type.RewardInfo(reward=worth, nl_assertions=[], reward_breakdown={kind: worth})
 

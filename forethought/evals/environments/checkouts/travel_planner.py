@@ -17,7 +17,7 @@ from forethought.evals.environments.worker import serve, stand_in
 
 Json = dict[str, Any]
 Verdicts = dict[str, tuple[bool, str]]
-"""By constraint: whether it is met, and why not."""
+"""By constraint: whether it is met, and if not, why."""
 COMMONSENSE = {
     "within_sandbox": "is_valid_information_in_sandbox",
     "complete_information": "is_not_absent",
@@ -95,7 +95,7 @@ def _verdict(check: Callable[[Json, list[Json]], Any], query: Json, plan: list[J
     try:
         met, reason = check(query, plan)
     except Exception as error:
-        return False, f"the official check stops with {type(error).__name__}: {error}"
+        return False, f"the official check fails with {type(error).__name__}: {error}"
     return bool(met), "" if met else str(reason)
 
 

@@ -52,7 +52,7 @@ class Shop:
         try:
             return parse_page(response.text)
         except ValueError as error:
-            raise InfrastructureError(f"the shop at {self.url} is no WebShop: {error}") from error
+            raise InfrastructureError(f"the shop at {self.url} is not a WebShop: {error}") from error
 
     async def close(self) -> None:
         """Let the connection go."""
@@ -85,8 +85,8 @@ class ShopEpisode:
         page = await self._shop.get(session_of(self._goal))
         if self._instruction is not None and page.instruction != self._instruction:
             raise InfrastructureError(
-                f"the shop at {self._shop.url} was started anew, and goal {self._goal} asks for something "
-                "else now: begin the evaluation anew"
+                f"the shop at {self._shop.url} was restarted, and goal {self._goal} has changed: start "
+                "the evaluation again in a new folder"
             )
         self._page, self._choices = page, {}
         return self._reply()

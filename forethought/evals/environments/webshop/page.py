@@ -34,10 +34,10 @@ class Page:
 
     instruction: str
     search: str | None
-    """Where the search form sends its text; None where there is no form."""
+    """Address of the search form; None without a form."""
     controls: Mapping[str, Control]
     reward: float | None
-    """What the purchase earned; None where nothing was bought."""
+    """The reward of the purchase; None without a purchase."""
     soup: BeautifulSoup = field(repr=False)
 
     def text(self, choices: Mapping[str, str]) -> str:

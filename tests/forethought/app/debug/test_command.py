@@ -243,7 +243,7 @@ def test_what_prompts_shorten_is_said_before_a_model_is_asked(
     debugging()
     long = trajectory(changes={2: {"observation": "word " * 2_000}})
     shown = cli("debug", "--trajectory", write(tmp_path / "r.json", long)).out
-    note = "note: prompts shorten 1 observation of more than 4,000 characters"
+    note = "note: the prompts shorten 1 observation of more than 4,000 characters"
     assert note in shown
     assert shown.index(note) < shown.index("#1 ")
 

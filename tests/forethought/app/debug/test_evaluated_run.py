@@ -53,7 +53,7 @@ def test_a_run_of_an_evaluation_is_made_again_in_its_episode_by_the_actor_model(
     assert (branch["kept"], branch["diverged"], branch["reward"], branch["answer"]) == (1, "", 0.0, "bought")
     assert run["usage"]["calls"] == len(server.requests) - before
     elsewhere = cli("debug", "o/trajectories", "--failed", "--rerun", "--environment", ".", "--json")
-    assert "no run.json in it" in elsewhere.err
+    assert "no run.json in this folder" in elsewhere.err
 
 
 class Librarian(Shopper):

@@ -138,7 +138,7 @@ def test_no_call_begins_past_the_budget(cli: Cli, counting: Start) -> None:
 def test_a_sample_that_takes_too_long_was_not_tried(cli: Cli, counting: Start) -> None:
     counting(Counting(fault=lambda seen: Fault("hang") if "dogs" in seen.text else None))
     out = cli(*command("--yes", "--sample", "cats,dogs", "--seconds", "2", "--json"))
-    assert (out.code, out.json["failed"]) == (3, {"once--dogs--1": "more than 2 seconds were taken"})
+    assert (out.code, out.json["failed"]) == (3, {"once--dogs--1": "the sample used more than 2 seconds"})
 
 
 def test_the_estimate_is_asked_about_and_the_cap_holds(cli: Cli, counting: Start) -> None:
@@ -169,10 +169,10 @@ def test_more_samples_trials_and_methods_may_be_added(cli: Cli, counting: Start)
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--model", "openai:other"), "begun with model"),
-        (("--tokens", "5000"), "begun with budget"),
-        (("--option", "judge=model"), "begun with options"),
-        (("--set", "max_rounds=2"), "begun with context"),
+        (("--model", "openai:other"), "has an evaluation with model"),
+        (("--tokens", "5000"), "has an evaluation with budget"),
+        (("--option", "judge=model"), "has an evaluation with options"),
+        (("--set", "max_rounds=2"), "has an evaluation with context"),
     ],
     ids=lambda value: value[0].strip("-") if isinstance(value, tuple) else "",
 )
@@ -198,7 +198,7 @@ def test_another_text_under_the_same_id_is_refused(
     monkeypatch.setattr("tests.support.tiny_benchmark.QUESTION", "Count all the")
     out = cli(*command("--limit", "2", "--yes"))
     assert out.code == 2
-    assert "had another text when it was tried" in out.err
+    assert "has changed since its trial" in out.err
 
 
 def test_a_method_is_given_no_target_and_nothing_of_the_world_s_making(
@@ -272,15 +272,15 @@ def test_a_method_learns_once_from_samples_that_are_not_evaluated(cli: Cli, coun
         (("eval", "run", "gaja"), "unknown benchmark 'gaja'; did you mean gaia? There are: gaia, simpleqa"),
         (("eval", "run", "no_such_module:B"), "name it as MODULE:OBJECT"),
         (command(method="rect"), "unknown method 'rect'; did you mean react? There are: ours"),
-        (command("--sample", "cows"), "--sample cows: there is no such sample; there are cats"),
-        (command("--option", "splitt=x"), "tiny has no such option; it has: judge"),
+        (command("--sample", "cows"), "--sample cows: there is no such sample; choose from cats"),
+        (command("--option", "splitt=x"), "tiny has no such option; choose from: judge"),
         (command("--data", "elsewhere"), "elsewhere/test.jsonl is not there: write it"),
         (command("--set", "max_steps=3"), "every method has the same budget; use --steps"),
-        (command("--train", "9", method=LEARNS), "--train 9: only 0 samples are not evaluated"),
+        (command("--train", "9", method=LEARNS), "--train 9: only 0 samples are free for training"),
         (command("--steps", "2001", method="ours"), "--steps 2001 is more than the agent allows"),
         (command("--max-usd", "1"), "no price is known for openai:scripted; use --max-tokens-total"),
         (command("--seconds", "inf"), "Invalid value for '--seconds'"),
-        (command(method="json:loads"), "json:loads is no method"),
+        (command(method="json:loads"), "json:loads is not a method"),
     ],
     ids=lambda value: "",
 )
@@ -344,7 +344,7 @@ def test_what_simulated_users_cost_has_a_backstop(
     monkeypatch.setattr("forethought.evals.harness.tasks.BACKSTOP", 0.15)
     out = cli(*command("--yes", "--limit", "1", "--tokens", "1000", "--json", method=TWICE))
     assert (out.code, len(server.requests)) == (1, 2)
-    assert "more than 150 tokens, judges and simulated users included, were taken" in out.err
+    assert "the sample used more than 150 tokens (judges and" in out.err
     assert lines()[0]["score"] is None
 
 

@@ -168,7 +168,7 @@ def test_a_sample_that_takes_too_long_is_broken_off_and_begins_anew(
     model = held(4)
     with terminated(model):
         stopped = cli(*parallel())
-    last = f"forethought: stopped by SIGTERM, with calls broken off; {GOES_ON}"
+    last = f"forethought: stopped by SIGTERM, with unfinished calls; {GOES_ON}"
     assert (stopped.code, stopped.err.splitlines()[-1]) == (0, last)
     finished = scored()
     assert (len(finished), stopped.json["open"]) == (3, 5)

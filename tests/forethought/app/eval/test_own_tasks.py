@@ -76,8 +76,8 @@ def test_a_benchmark_and_a_method_of_the_current_folder_are_imported(
 @pytest.mark.parametrize(
     ("row", "arguments", "said"),
     [
-        ({"question": "x"}, (), "tasks.jsonl:1: the record: give one of expected"),
-        ({"question": "x", "checker": "m:f"}, (), "give --checker m:f"),
+        ({"question": "x"}, (), "tasks.jsonl:1: the record: give one of: expected"),
+        ({"question": "x", "checker": "m:f"}, (), "allow them with --checker m:f"),
         ({"question": "x", "checker": "m:f"}, ("--checker", "m:f"), "No module named 'm'"),
         ({"question": "x", "expected": "1"}, ("--option", "success=most"), "choose one of exact, model"),
     ],

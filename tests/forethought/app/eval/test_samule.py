@@ -78,7 +78,7 @@ def test_the_synthesis_in_training_has_settings(cli: Cli, server: ModelServer) -
     assert labels
     assert all(re.search(r"# The steps to label\n\d+$", text.strip()) for text in labels)
     assert json.loads(Path("o/run.json").read_text())["context"] == {"steps_per_call": 1, "effort": "low"}
-    assert re.search(r"Tokens of learning .* samule [\d,]+\.", Path("o/table.md").read_text())
+    assert re.search(r"Tokens for learning .* samule [\d,]+\.", Path("o/table.md").read_text())
     wrong = cli(*command(*TRAIN, "--set", "steps_per_call=0", method="samule"))
     assert (wrong.code, "steps_per_call" in wrong.err) == (2, True)
 

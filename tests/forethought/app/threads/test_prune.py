@@ -137,7 +137,7 @@ def test_a_thread_that_is_gone_on_with_while_a_person_is_asked_stays(
     monkeypatch.setattr(Runner, "confirm", confirm)
     done = cli("threads", "--prune", "--older-than", "0m", "--json")
     assert done.json["skipped"] == ["t1"]
-    assert "thread t1 was gone on with; it stays" in done.err
+    assert "thread t1 was resumed in the meantime; it is not deleted" in done.err
     assert names(cli) == ["t1"]
 
 

@@ -133,7 +133,7 @@ async def test_a_run_is_stopped_and_resumed(open_viewer: Open, scripted: Scripte
             assert await browser.runs.is_running(thread)
             await asyncio.sleep(0.01)
         refused = await browser.post(f"/threads/{thread}/task", {"task": "another"})
-        assert "is being run" in refused.text
+        assert "is running" in refused.text
         page = await browser.post(f"/threads/{thread}/stop")
         assert 'class="status stopped"' in page.text
         assert "Resume" in page.text

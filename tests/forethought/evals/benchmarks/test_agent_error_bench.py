@@ -91,7 +91,7 @@ def test_absent_environments_are_refused(tmp_path: Path) -> None:
     [
         ({"critical_failure_step": 9}, r"no step 9 to annotate.*ulab-uiuc/AgentDebug"),
         ({"critical_failure_step": 0}, r"labels\.json: label 1: .*step's number"),
-        ({"critical_failure_module": "liver"}, "label 1: .*no module"),
+        ({"critical_failure_module": "liver"}, "label 1: .*not a module"),
         ({"trajectory_id": "z"}, "no trajectory has an annotation"),
     ],
 )

@@ -61,7 +61,7 @@ def test_what_the_benchmark_leaves_out_is_left_out(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({}, "there is no json_2.1.1/valid_unseen here"),
-        ({"split": "train"}, "there is no solvable game here"),
+        ({"split": "train"}, "no solvable game found; generate some"),
     ],
 )
 def test_absent_data_is_reported_in_one_line(options: dict[str, str], message: str, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_absent_data_is_reported_in_one_line(options: dict[str, str], message: s
     [
         ("game.tw-pddl", '{"pddl_problem": "p"}', "grammar: Field required"),
         ("game.tw-pddl", '{"pddl_problem": "p", "grammar": "none", "solvable": true}', "states no task"),
-        ("traj_data.json", None, "is missing beside its game"),
+        ("traj_data.json", None, "is missing next to its game"),
     ],
 )
 def test_a_broken_game_is_named(name: str, text: str | None, message: str, tmp_path: Path) -> None:
@@ -99,5 +99,5 @@ async def test_the_score_is_success(reward: float) -> None:
 async def test_without_a_game_there_is_no_score(tmp_path: Path) -> None:
     with pytest.raises(InfrastructureError, match="no reward"):
         await BENCHMARK.score(Sample("a", "t"), attempt(reward=None), services())
-    with pytest.raises(InfrastructureError, match="is gone"):
+    with pytest.raises(InfrastructureError, match="no longer exists"):
         BENCHMARK.episode(Sample("a", "t", data={"game": str(tmp_path / "g")}), services())

@@ -69,7 +69,7 @@ def test_the_simplified_file_needs_no_ids(tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ([{**ROWS[0], "answer": ""}], "record 1: answer"),
-        ([{**ROWS[0], "context": []}], "record 1: it has no context: use setting=fullwiki"),
+        ([{**ROWS[0], "context": []}], "record 1: the record has no context: use setting=fullwiki"),
     ],
 )
 def test_bad_rows_are_refused(tmp_path: Path, rows: Any, message: str) -> None:
@@ -92,7 +92,7 @@ def test_what_the_shipped_errors_were_distilled_from_is_left_out_and_said(
     assert used_question(LEARNED)["sha256"] in used_fingerprints(SHIPPED)
     with caplog.at_level(logging.WARNING):
         assert len(BENCHMARK.samples(place(tmp_path), {})) == 1
-    assert caplog.messages == ["1 of 2 questions left out: planning_errors.yaml was distilled from them"]
+    assert caplog.messages == ["left out 1 of 2 questions, from which planning_errors.yaml was distilled"]
     caplog.clear()
     assert len(BENCHMARK.samples(tmp_path, {"leave_out": "none"})) == 2
     assert caplog.messages == []
@@ -103,7 +103,7 @@ def test_or_what_other_errors_were_distilled_from(tmp_path: Path) -> None:
     write_json(provenance_path(own), {"questions": [used_question(str(ROWS[0]["question"]).upper())]})
     (sample,) = BENCHMARK.samples(place(tmp_path), {"leave_out": str(own)})
     assert sample.id == "5a2"
-    with pytest.raises(DataError, match=r"other\.provenance\.json: not found; .*leave_out=none"):
+    with pytest.raises(DataError, match=r"other\.provenance\.json: not found, .*leave_out=none"):
         BENCHMARK.samples(tmp_path, {"leave_out": str(tmp_path / "other.yaml")})
     provenance_path(own).write_text("{")
     with pytest.raises(DataError, match="broken JSON"):

@@ -50,7 +50,7 @@ async def test_an_alias_is_as_good_as_the_answer(tmp_path: Path) -> None:
     [
         ([], "the file is empty"),
         ([ROW, without(ROW, "answer")], r"dev\.jsonl:2: answer: Field required"),
-        ([ROW, ROW], "comes twice"),
+        ([ROW, ROW], "is used twice"),
     ],
 )
 def test_bad_rows_are_refused(tmp_path: Path, rows: list[dict[str, Any]], message: str) -> None:

@@ -84,7 +84,7 @@ async def test_an_answer_at_which_the_official_function_stops_is_not_solved_and_
     (sample,) = BENCHMARK.samples(place(tmp_path), {"task": "meeting"})
     got = await score(BENCHMARK, sample, "You meet Zoe for 15 minutes.")
     assert got.values == {"solve_rate": 0.0}
-    assert got.explanation == "the official function stops with KeyError: 'Zoe'"
+    assert got.explanation == "the official function fails with KeyError: 'Zoe'"
 
 
 def test_groups_shots_and_formats(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_bad_rows_are_refused(tmp_path: Path, task: str, change: dict[str, Any],
 
 def test_a_folder_without_the_scripts_is_no_checkout(tmp_path: Path) -> None:
     (place(tmp_path) / "evaluate_trip_planning.py").unlink()
-    with pytest.raises(DataError, match=r"no evaluate_trip_planning\.py here\. Clone"):
+    with pytest.raises(DataError, match=r"no evaluate_trip_planning\.py in this folder\. Clone"):
         BENCHMARK.samples(tmp_path, {})
 
 

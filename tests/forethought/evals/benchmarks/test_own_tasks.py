@@ -58,7 +58,7 @@ async def test_a_checker_says_how_much_is_right(tmp_path: Path, monkeypatch: pyt
     assert (await score(benchmark, sample, "a")).values["score"] == 0.5
     with pytest.raises(InfrastructureError, match="must return True, False or a number"):
         await score(benchmark, sample, "b")
-    with pytest.raises(ValueError, match="give --checker own_checks:half"):
+    with pytest.raises(ValueError, match="allow them with --checker own_checks:half"):
         own(tmp_path, row)
 
 

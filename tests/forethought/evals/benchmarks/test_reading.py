@@ -34,7 +34,7 @@ def test_a_file_is_found_in_the_folder_or_below_it(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "b.json").write_text("[]")
     assert find(tmp_path, ("a.json", "b.json"), SOURCE, ("", "data")) == tmp_path / "data" / "b.json"
-    with pytest.raises(DataError, match=r"there is no a\.json or b\.json here\. Get it at example"):
+    with pytest.raises(DataError, match=r"no a\.json or b\.json in this folder\. Get it at example"):
         find(tmp_path, ("a.json", "b.json"), SOURCE)
 
 
@@ -43,7 +43,7 @@ def test_a_file_is_found_in_the_folder_or_below_it(tmp_path: Path) -> None:
     [
         (b'[\n{"question": }', r"broken JSON \(.* line 2 "),
         (b"\xff\xfe\x00", "not UTF-8 text"),
-        (b"{}", "must hold a JSON list"),
+        (b"{}", "must contain a JSON list"),
         (b'[{"question": "q"}, {"question": 1}]', r"record 2: question: Input should be a valid string"),
     ],
 )
@@ -71,8 +71,8 @@ def test_errors_name_the_line(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ('\ufeffa,b\n1,"two\nlines, and \u2028"\n3,4\n', ""),
-        ("a\n1\n", ":1: there is no column b"),
-        ("a,b\n1,2\n1\n", ":3: the row has not as many cells"),
+        ("a\n1\n", ":1: the column b is missing"),
+        ("a,b\n1,2\n1\n", ":3: the row and the header have different numbers of cells"),
         ('a,b\n1,"x\n', ":2: broken CSV"),
     ],
 )
@@ -95,7 +95,8 @@ def test_options_have_a_default_and_refuse_what_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ids", "message"), [(["a", "a"], "comes twice"), (["a b"], "can be no id"), ([""], "no id")]
+    ("ids", "message"),
+    [(["a", "a"], "is used twice"), (["a b"], "is not a valid id"), ([""], "not a valid id")],
 )
 def test_ids_are_plain_and_unique(ids: list[str], message: str) -> None:
     with pytest.raises(DataError, match=message):

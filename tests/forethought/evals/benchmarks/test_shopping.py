@@ -40,7 +40,7 @@ async def test_webshop_asks_the_running_shop_and_is_played_there() -> None:
         ({"url": "ftp://x"}, "option url=ftp://x"),
         ({"url": "http://me:secret@x"}, "give an address"),
         ({"split": "train"}, "option split=train"),
-        ({"url": "http://127.0.0.1:9"}, "there is no WebShop at http://127.0.0.1:9"),
+        ({"url": "http://127.0.0.1:9"}, "no WebShop answers at http://127.0.0.1:9"),
     ],
 )
 def test_bad_options_are_reported_in_one_line(options: dict[str, str], message: str) -> None:

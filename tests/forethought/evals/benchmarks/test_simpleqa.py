@@ -37,7 +37,7 @@ def test_samples_have_topics_and_stable_ids(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"metadata": "{'topic': open('x')}"}, ":2: the cell metadata is no dict"),
+        ({"metadata": "{'topic': open('x')}"}, ":2: the cell metadata is not a Python dict"),
         ({"answer": " "}, ":2: the cell answer is empty"),
         ({"count": 0}, "no questions"),
     ],

@@ -134,9 +134,9 @@ async def test_what_the_server_does_wrong_is_an_observation(
 
 async def test_a_server_that_is_not_there_is_no_fault_of_the_agent(sample: Sample, server: WebServer) -> None:
     server.close()
-    with pytest.raises(InfrastructureError, match="no virtual API server at"):
+    with pytest.raises(InfrastructureError, match="no virtual API server answers at"):
         BENCHMARK.episode(sample, services())
-    with pytest.raises(InfrastructureError, match="no virtual API server at"):
+    with pytest.raises(InfrastructureError, match="no virtual API server answers at"):
         await BENCHMARK.score(sample, attempt("x"), services())
     got = await call(tool_of(sample), city="Ulm")
     assert (got.ok, got.cause) == (False, "transport")

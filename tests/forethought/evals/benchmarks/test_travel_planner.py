@@ -93,7 +93,7 @@ async def test_a_crash_of_the_official_code_is_a_constraint_not_met_and_is_said(
         BENCHMARK, only(write_checkout(tmp_path, local_constraint=asked)), as_answer(good_plan())
     )
     assert (got.values["hard_room_type"], got.values["hard_budget"], got.values["final_pass"]) == (0, 1, 0)
-    assert "hard room_type: the official check stops with TypeError" in got.explanation
+    assert "hard room_type: the official check fails with TypeError" in got.explanation
 
 
 async def test_a_checkout_that_breaks_is_no_zero_and_is_started_anew(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ async def test_a_plan_that_is_no_such_list_is_read_by_the_judge(
         ({}, {"split": "test"}, "option split=test: choose one of"),
         ({}, {"split": "train"}, "no train.csv"),
         ({"days": "many"}, {}, "csv:2: days: Input should be a valid integer"),
-        ({"local_constraint": "open('x')"}, {}, "no dict as Python writes it"),
+        ({"local_constraint": "open('x')"}, {}, "is not a Python dict literal"),
         ({"level": "mild"}, {}, "level: Input should be 'easy'"),
     ],
 )
@@ -162,7 +162,9 @@ def test_data_that_is_not_what_it_should_be(
 
 def test_a_missing_file_of_the_checkout_is_named(tmp_path: Path) -> None:
     (write_checkout(tmp_path) / FILES[3]).unlink()
-    with pytest.raises(DataError, match=r"no database/attractions/attractions\.csv here\. Clone github"):
+    with pytest.raises(
+        DataError, match=r"no database/attractions/attractions\.csv in this folder\. Clone github"
+    ):
         BENCHMARK.samples(tmp_path, {})
 
 

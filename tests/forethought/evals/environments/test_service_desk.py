@@ -191,5 +191,5 @@ async def test_without_a_judge_there_is_no_reward(open_desk: Any) -> None:
     desk, _ = open_desk(1)
     desk.case = replace(desk.case, statements=())
     await desk.reset()
-    with pytest.raises(InfrastructureError, match="1 assertions need as many verdicts"):
+    with pytest.raises(InfrastructureError, match="1 assertions need the same number of verdicts"):
         await desk.finish("30")

@@ -148,7 +148,7 @@ async def test_a_session_without_a_purchase_is_worth_nothing() -> None:
 
 async def test_a_shop_that_asks_for_something_else_now_is_noticed() -> None:
     episode = inside(instruction="what it asked for before")
-    with pytest.raises(InfrastructureError, match="started anew"):
+    with pytest.raises(InfrastructureError, match="was restarted"):
         await episode.reset()
     await episode.close()
 
@@ -163,7 +163,7 @@ def test_the_shop_has_no_other_pages(path: str) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "message"),
     [
-        (200, "<h1>It works!</h1>", "is no WebShop"),
+        (200, "<h1>It works!</h1>", "is not a WebShop"),
         (500, "oops", "500 Internal"),
         (0, "", "does not answer"),
     ],

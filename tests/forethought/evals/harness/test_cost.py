@@ -38,7 +38,7 @@ def test_what_failed_is_paid_and_foretells_nothing() -> None:
     done, failed = [result("ours", 100)], result("react", 1_000, score=None)
     cost = expected([*done, failed], {"ours": 1, "react": 1}, paid(*done, failed))
     assert cost.tokens == pytest.approx(105 + 1_005 + 105 + 105), "react as what is known of the others"
-    with pytest.raises(ValueError, match="needs a finished run"):
+    with pytest.raises(ValueError, match="needs at least one finished run"):
         expected([failed], {"ours": 1}, paid(failed))
 
 

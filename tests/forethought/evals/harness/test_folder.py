@@ -67,6 +67,6 @@ def test_a_torn_line_is_dropped_and_whole_ones_stay(tmp_path: Path, cut: int, te
 @pytest.mark.parametrize("content", ["[]", "{"])
 def test_a_damaged_run_file_is_an_error(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
-    with pytest.raises(ValueError, match=r"run\.json: (no JSON|broken JSON|not UTF-8)"):
+    with pytest.raises(ValueError, match=r"run\.json: (not a JSON|broken JSON|not UTF-8)"):
         RunFolder(tmp_path).open(plan())
     assert (tmp_path / "run.json").read_text() == content

@@ -109,7 +109,7 @@ async def test_a_budget_that_ends_in_the_middle_leaves_an_attempt(
     workshop = bureau.workshop(model_server(roles()), tools=[make_tool(lookup)], meter=meter)
     attempt = await OURS.run(workshop)
     assert (attempt.answer, attempt.status, attempt.usage["calls"]) == ("", "failed", 2)
-    assert "the budget of tokens was spent" in attempt.trajectory.notes[-1]
+    assert "the token budget was spent" in attempt.trajectory.notes[-1]
 
 
 async def test_a_call_that_needs_approval_is_refused_and_the_agent_goes_on(
@@ -131,7 +131,7 @@ async def test_any_other_question_to_a_person_ends_the_attempt_with_its_reason(
     bureau.settings = lambda *given, **more: settings(*given, require_plan_approval=True, **more)
     out = await bureau.work(OURS, roles(), tools=[make_tool(lookup)])
     assert (out.attempt.status, out.attempt.answer) == ("failed", "")
-    assert "it asked a person (plan), and nobody is there" in out.attempt.trajectory.notes[-1]
+    assert "it asked a person (plan), but an evaluation has none" in out.attempt.trajectory.notes[-1]
 
 
 async def test_a_limit_that_cannot_be_kept_is_no_failed_task(bureau: Bureau) -> None:

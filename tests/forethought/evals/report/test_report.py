@@ -58,8 +58,8 @@ def test_an_unknown_price_is_not_zero(tmp_path: Path) -> None:
 
 def test_markdown_says_what_it_rests_on(evaluation: Evaluation) -> None:
     text = markdown(evaluation.run, figures_of(evaluation))
-    assert "20 steps and 100,000 tokens a sample" in text
-    assert "1 trial(s) could not be tried" in text
+    assert "20 steps and 100,000 tokens per sample" in text
+    assert "1 trial(s) had no working model" in text
     assert "| react* | 2 |" in text
     assert "scripted:" not in text.replace("openai:scripted", "")
     scripted = evaluation.run.model_copy(update={"scripted": True})
@@ -75,7 +75,7 @@ def test_unscored_answers_and_failed_trials_are_counted_apart(tmp_path: Path) ->
     made = figures_of(found)
     assert (made.rows[0].infrastructure_failures, made.rows[0].unscored) == (1, 1)
     text = markdown(found.run, made)
-    assert "1 trial(s) could not be tried" in text
+    assert "1 trial(s) had no working model" in text
     assert "1 answer(s) cannot be scored here" in text
     assert '<span class="note">unscored</span>' in write_page(found, made).read_text()
 
@@ -143,7 +143,7 @@ def test_an_ablation_is_compared_with_what_it_is_taken_from(tmp_path: Path) -> N
     found = read_evaluation(write_folder(tmp_path / "all", lines))
     bases = [(one.other, one.base) for one in figures_of(found).paired]
     assert dict(bases) == {"ours-paper": "ours", "no-intra": "ours-paper", "react": "ours"}
-    assert "should be compared with" not in markdown(found.run, figures_of(found))
+    assert "is missing; compare" not in markdown(found.run, figures_of(found))
     rest = [line for line in lines if line["method"] != "ours-paper"]
     alone = read_evaluation(write_folder(tmp_path / "alone", rest))
     assert "Without ours-paper, which no-intra should be compared" in markdown(alone.run, figures_of(alone))

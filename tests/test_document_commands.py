@@ -11,7 +11,7 @@ import shlex
 import shutil
 import signal
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 

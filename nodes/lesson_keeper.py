@@ -53,7 +53,7 @@ async def lesson_keeper(
     lessons: Lessons = {**state.get("lessons", {}), "due": False, "kept": "", "problem": ""}
     update: dict[str, Any] = {"lessons": lessons}
     if what_failed(state):
-        known = await _known(services) if turn.context.planning_errors else ()
+        known = await _known_error_names(services) if turn.context.planning_errors else ()
         draft, usage, lessons["problem"] = await _draft(state, turn, known)
         if usage["calls"]:
             update["usage"] = {"lessons": usage}
@@ -79,7 +79,7 @@ def _replans(state: AgentState) -> list[Replan]:
     return [item for item in state.get("replans", []) if item["n"] > start_n(state)]
 
 
-async def _known(services: Services) -> tuple[str, ...]:
+async def _known_error_names(services: Services) -> tuple[str, ...]:
     try:
         errors = await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
     except FileError:  # refused when the task began, unless it works without them

@@ -88,10 +88,10 @@ async def planner(state: AgentState, runtime: Runtime[Context], *, services: Ser
     view = person_view(state, turn.services.tools)
     stream = AnswerStream(turn, lambda reply: _may_stand(reply, state, turn.context), view)
     revised = await scored_plan(state, turn, stream.listener)
-    return await stream.finish(_taken(revised, state, update, turn))
+    return await stream.finish(_update_from_reply(revised, state, update, turn))
 
 
-def _taken(
+def _update_from_reply(
     revised: Revised[PlanReply], state: AgentState, update: dict[str, Any], turn: Turn
 ) -> dict[str, Any]:
     """The update with what the planner wrote: a plan, an answer, or nothing that can be used."""

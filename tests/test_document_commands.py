@@ -1,49 +1,76 @@
-"""The documents' commands: each is parsed, and each that needs nothing of the reader's runs."""
+"""The documents' commands: each is parsed, and each runs that needs no trained model."""
 
 from __future__ import annotations
 
 import importlib.util
 import io
 import json
+import os
 import re
 import shlex
 import shutil
+import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import typer
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
 
 from forethought.app.commands import app
 from forethought.app.debug.command import with_rerun_method
 from forethought.app.files import with_all_files
 from forethought.app.main import run_cli
 from forethought.app.options import parse_set
+from forethought.app.runner import Runner
 from forethought.state.context import Context
 from forethought.state.debugger import DebuggerContext
 from forethought.state.distiller import DistillerContext
 from forethought.state.synthesizer import SynthesizerContext
-from tests.forethought.app.debug_script import DebugScript
-from tests.support.model_server import ModelServer, SeenRequest
+from tests.support.documents_model import FAILS, DocumentsModel
+from tests.support.model_server import ModelServer
 from tests.support.pages import ROOT, Command, commands, examples, fences, split
-from tests.support.replies import lesson
 
 OTHER_PROGRAMS = {".", "aegra", "cd", "export", "git", "pip"}
 """Programs that commands may call besides forethought, make and python. They are not run."""
 CONTEXTS = {"debug": DebuggerContext, "distill": DistillerContext, "synthesize": SynthesizerContext}
+BATCH, RELIABILITY = "docs/how-to/batch.md", "docs/reliability.md"
 NOT_RUN = {
-    r"chat": "needs a terminal",
-    r"view": "serves until Ctrl-C",
-    r"worker|submit|jobs|.* BATCH:ID": "needs Postgres",
-    r"train|.*retrospective_model=local": "needs a trained model",
-    r"resume .*--reply '(it happened|do it again|give up)": "needs a change that a kill interrupted",
-    r"eval (run|report|compare)|(debug|threads --db) runs/": "needs an evaluation, which takes minutes",
-    r"distill|synthesize": "needs tasks that some runs solved and others did not",
+    r"train (run|gate)|run .*=local:": "tests/forethought/training/test_whole_path.py",
+    r"eval run .*=local:": "tests/forethought/app/eval/test_samule.py",
 }
-"""Commands that are only parsed, and why. Other tests run them."""
+"""Commands that are only parsed, since they need a trained model, and the test that runs them with one."""
+SHORTER = {
+    r"eval run small-shop": ("--limit", "1", "--train", "1"),
+    r"eval run": ("--limit", "1"),
+    r"worker": ("--until-empty",),
+}
+"""What is added to commands that take minutes or never end."""
 RAN = (0, 3, 4)
 """Exit codes of a command that ran: done, not passed, waits for a reply."""
+QUESTION = {
+    "_id": "h1",
+    "question": "When was the town of the bridge founded?",
+    "answer": "1450",
+    "context": [["Bridge", ["The bridge is in Linz."]], ["Linz", ["Linz was founded in 1450."]]],
+}
+"""Of HotpotQA."""
+BREAK_OFF = """
+
+def _break_off() -> None:
+    import os, signal, time
+    if os.environ.pop("BREAK_OFF", ""):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(3)
+"""
+"""Added to the pages' tools: the order that Ctrl-C interrupts, if the environment says so."""
+Words = tuple[str, ...]
+Run = Callable[..., tuple[int, str, str]]
 OURS = [command for command in commands() if command.words[0] == "forethought"]
 
 
@@ -103,16 +130,17 @@ def test_a_wrong_command_is_found(line: str, error: str, monkeypatch: pytest.Mon
 # --- Running ------------------------------------------------------------------------------------------------
 
 
-class Model(DebugScript):
-    """The agent, the debugger and the judge of the documents' tasks."""
+def browse(address: str) -> None:
+    """Open the viewer's page and stop the viewer, as soon as it serves."""
 
-    def judgement(self, seen: SeenRequest) -> dict[str, Any]:
-        """No answer is right."""
-        return {"reasoning": "it is another answer", "correct": False}
+    def go() -> None:
+        try:
+            page = re.sub(r"//[^:]+:", "//127.0.0.1:", address)
+            httpx.get(page, follow_redirects=True).raise_for_status()
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
 
-    def lessondraft(self, seen: SeenRequest) -> dict[str, Any]:
-        """The lesson of a failed task."""
-        return lesson("The task was done unread.", "Read the task first.")
+    threading.Thread(target=go).start()
 
 
 @pytest.fixture
@@ -121,14 +149,24 @@ def run(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-) -> Callable[..., tuple[int, str, str]]:
+) -> Run:
     """Run a command in a folder that holds what the pages name: exit code, stdout, stderr."""
     shutil.copytree(ROOT / "demo/files", tmp_path / "demo/files")
-    (tmp_path / "my_tools.py").write_text(examples()["my_tools"])
+    shutil.copy(ROOT / "demo/files/claims.xlsx", tmp_path / "costs.xlsx")
+    shutil.copy(ROOT / "demo/files/travel-rules.pdf", tmp_path / "report.pdf")
+    (tmp_path / "my_tools.py").write_text(
+        examples()["my_tools"].replace("    return f", "    _break_off()\n    return f") + BREAK_OFF
+    )
     (tmp_path / "LOGS").write_text("\n".join(fences("docs/how-to/debug.md", "json")))
-    (tmp_path / "tasks.jsonl").write_text('{"task": "What is 6 times 7?", "expected": ["42"]}\n')
+    (tmp_path / "tasks.jsonl").write_text(fences("docs/how-to/evaluate.md", "json")[0])
+    (tmp_path / "DIR").mkdir()
+    (tmp_path / "DIR/hotpot_dev_distractor_v1.json").write_text(json.dumps([QUESTION]))
     monkeypatch.chdir(tmp_path)
-    url = model_server(Model(answer_score=3)).url
+    monkeypatch.setattr(Runner, "confirm", lambda *_: True)
+    monkeypatch.setattr("builtins.input", lambda _: "keep")
+    monkeypatch.setattr("forethought.app.viewer.serve._has_browser", lambda: True)
+    monkeypatch.setattr("webbrowser.open", browse)
+    url = model_server(DocumentsModel()).url
 
     def call(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setenv("FORETHOUGHT_BASE_URL", url)
@@ -136,31 +174,67 @@ def run(
         monkeypatch.setenv("FORETHOUGHT_EFFORT", "paper")  # answers are scored, so a task can fail
         monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
         monkeypatch.setattr("sys.stdin", io.StringIO("sk-none-of-anybody\n"))
-        code = run_cli(list(arguments))
+        monkeypatch.setattr(Runner, "interactive", arguments[0] in ("chat", "distill"))
+        with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+            pipe.send_text("What is 40 + 2?\r/exit\r")
+            code = run_cli(list(arguments))
         return code, *capsys.readouterr()
 
     return call
 
 
-def test_commands_run(run: Callable[..., tuple[int, str, str]]) -> None:
-    thread = json.loads(run("run", "--demo", "--json")[1])["thread_id"]
-    run("run", "TASK", "--set", "lessons=true")
-    (kept,) = json.loads(run("lessons", "list", "--json")[1])
-    values = {"ID": thread, "THREAD": thread, "LESSON": kept["id"]}
+def failures(run: Run, pages: Callable[[str], bool], value: Callable[[str, Words], str]) -> list[str]:
+    """What is wrong with the pages' commands, run in their order; `value` replaces a word."""
     failed = []
-    for words in dict.fromkeys(command.words[1:] for command in OURS):
-        if not any(re.match(pattern, shlex.join(words)) for pattern in NOT_RUN):
-            if words[0] == "resume":
-                waiting = run("run", "TASK", "--set", "approve_plan=true", "--json")[1]
-                values["THREAD"] = json.loads(waiting)["thread_id"]
-            code, _, said = run(*(values.get(word, word) for word in words))
-            failed += [] if code in RAN else [f"{shlex.join(words)}: exit code {code}: {said}"]
-    assert failed == []
+    for words in dict.fromkeys(command.words[1:] for command in OURS if pages(command.page)):
+        line = shlex.join(words)
+        if not any(re.match(pattern, line) for pattern in NOT_RUN):
+            more = next((more for pattern, more in SHORTER.items() if re.match(pattern, line)), ())
+            code, _, said = run(*(value(word, words) for word in words), *more)
+            failed += [] if code in RAN else [f"{line}: exit code {code}: {said}"]
+    return failed
 
 
-@pytest.mark.parametrize("pattern", NOT_RUN)
-def test_each_reason_not_to_run_a_command_has_a_command(pattern: str) -> None:
+def test_commands_run(run: Run) -> None:
+    demo = json.loads(run("run", "--demo", "--json")[1])["thread_id"]
+    run("run", FAILS, "--set", "lessons=true")
+    (kept,) = json.loads(run("lessons", "list", "--json")[1])
+    order = next(command.words[1:] for command in OURS if command.page == "docs/how-to/approvals.md")
+
+    def value(word: str, words: Words) -> str:
+        if word == "THREAD" and "--reply" in words:
+            return str(json.loads(run(*order, "--json")[1])["thread_id"])
+        return {"ID": demo, "THREAD": demo, "LESSON": kept["id"], "TASK": FAILS}.get(word, word)
+
+    assert failures(run, lambda page: page not in (BATCH, RELIABILITY), value) == []
+
+
+def test_commands_of_batches_run(run: Run, postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORETHOUGHT_DB", postgres)
+    Path("tasks.jsonl").write_text('{"id": "ID", "task": "What is 6 times 7?"}')
+    run("submit", "tasks.jsonl", "--batch", "BATCH", "--set", "approve_plan=true")
+    assert failures(run, lambda page: page == BATCH, lambda word, words: word) == []
+
+
+def test_commands_after_interruptions_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORETHOUGHT_TOOLS", "my_tools")
+
+    def value(word: str, words: Words) -> str:
+        if word != "THREAD":
+            return word
+        thread = f"t{len(words[-1])}"
+        monkeypatch.setenv("BREAK_OFF", "1")
+        assert run("run", "Order ten pieces of A-100.", "--thread", thread)[0] == 130
+        assert "--reply" not in words or run("resume", thread)[0] == 4
+        return thread
+
+    assert failures(run, lambda page: page == RELIABILITY, value) == []
+
+
+@pytest.mark.parametrize("pattern", [*NOT_RUN, *SHORTER])
+def test_each_exception_is_of_a_command_that_is_there(pattern: str) -> None:
     assert any(re.match(pattern, shlex.join(command.words[1:])) for command in OURS)
+    assert (ROOT / NOT_RUN.get(pattern, "")).exists()
 
 
 def test_what_other_commands_call_exists() -> None:

@@ -26,7 +26,7 @@ def arguments_model(name: str, schema: Json) -> type[BaseModel]:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 
-    shown = _shown(schema)
+    shown = _without_references(schema)
     if shown.get("type", "object") != "object":
         raise ValueError('does not describe an object; declare {"type": "object"}')
     shown = {"type": "object", "properties": {}, **shown}
@@ -60,7 +60,7 @@ def _detail(error: Any) -> InitErrorDetails:
     return InitErrorDetails(type=kind, loc=tuple(error.absolute_path), input=None)
 
 
-def _shown(schema: Json) -> Json:
+def _without_references(schema: Json) -> Json:
     """The schema without references; a part that contains itself is free from there on."""
     known = {**schema, "$defs": {**schema.get("definitions", {}), **schema.get("$defs", {})}}
     shown = dereference_refs(known)

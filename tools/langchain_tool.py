@@ -131,14 +131,14 @@ def _observation(output: Any) -> Observation:
         )
     (result,) = output["messages"]
     blocks = [result.content] if isinstance(result.content, str) else result.content
-    text = "\n".join(map(_shown, blocks))
+    text = "\n".join(map(_block_text, blocks))
     if not text and isinstance(result.artifact, dict) and "structured_content" in result.artifact:
         text = json.dumps(result.artifact["structured_content"], ensure_ascii=False)
     ok = result.status != "error"
     return Observation(text, ok=ok, cause="" if ok else "tool")
 
 
-def _shown(block: str | Mapping[str, Any]) -> str:
+def _block_text(block: str | Mapping[str, Any]) -> str:
     """The text of a block of content; what is no text is named, not shown."""
     if isinstance(block, str):
         return block

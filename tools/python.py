@@ -55,7 +55,7 @@ def _observe(env: ToolEnv, code: str, calls: Calls, inputs: dict[str, Any], unre
         if "KeyError" in error.message:
             error.hint = _keys(inputs, code) or error.hint
         raise
-    shown, partial = _shown(printed, value, env.sizes.part)
+    shown, partial = _output_text(printed, value, env.sizes.part)
     if not shown.strip():
         raise ToolError(
             f"the code ran but showed nothing{unread}", cause="empty", hint="print what you want to see"
@@ -63,7 +63,7 @@ def _observe(env: ToolEnv, code: str, calls: Calls, inputs: dict[str, Any], unre
     return Observation(shown + unread, origin=_origin(env, code), partial=partial)
 
 
-def _shown(printed: str, value: str, limit: int) -> tuple[str, bool]:
+def _output_text(printed: str, value: str, limit: int) -> tuple[str, bool]:
     """What is shown of the output and of the last value, which always is; and whether that is not all."""
     printed, value = printed.rstrip("\n"), value.rstrip("\n")
     value_shown = cut(value, limit // 2, tail=0.5)
@@ -178,13 +178,13 @@ def _origin(env: ToolEnv, code: str) -> str:
     names none; '' where it uses neither."""
     used: list[str] = []
     if _speaks_of("files", code) or _speaks_of("tables", code):
-        used += [f"file:{name}" for name in _named(env.files, code)]
+        used += [f"file:{name}" for name in _names_used(env.files, code)]
     if _speaks_of("results", code):
-        used += [part for key in _named(env.origins, code) for part in env.origins[key].split(", ")]
+        used += [part for key in _names_used(env.origins, code) for part in env.origins[key].split(", ")]
     return ", ".join(dict.fromkeys(used))
 
 
-def _named(names: Mapping[str, str], code: str) -> list[str]:
+def _names_used(names: Mapping[str, str], code: str) -> list[str]:
     return [name for name in names if name in code] or list(names)
 
 

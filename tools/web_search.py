@@ -52,7 +52,9 @@ async def web_search(env: ToolEnv, query: str) -> str:
                 hint="use fewer, more general or different words",
             )
         note = f"[{failed[0]} failed; these results are from {engine}]\n" if failed else ""
-        return note + "\n\n".join(_shown(number, hit) for number, hit in enumerate(hits[:MAX_RESULTS], 1))
+        return note + "\n\n".join(
+            _result_text(number, hit) for number, hit in enumerate(hits[:MAX_RESULTS], 1)
+        )
     raise ToolError(
         f"the search failed: {' and '.join(failed)} did not answer",
         cause="transport",
@@ -96,7 +98,7 @@ async def _ddgs(query: str, settings: Settings) -> list[dict[str, Any]]:
         raise EngineFailed(type(error).__name__) from error
 
 
-def _shown(number: int, hit: dict[str, Any]) -> str:
+def _result_text(number: int, hit: dict[str, Any]) -> str:
     """A result, in Tavily's names or those of ddgs."""
     title, address, date = (
         one_line(hit.get(a) or hit.get(b) or "")

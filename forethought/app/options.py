@@ -53,7 +53,7 @@ def context_of(
         values["model"] = flags.model
     values |= dict(parse_set(item, kind) for item in flags.sets or ())
     if settings.base_url and "model" not in values and not flags.replay:
-        _check_default_is_served(kind.model_fields["model"].default, settings)
+        values["model"] = _served_model(kind.model_fields["model"].default, settings)
     try:
         context = kind.model_validate({**values, **(overrides or {})})
     except ValidationError as error:
@@ -62,12 +62,14 @@ def context_of(
         return bounded(context, settings)
 
 
-def _check_default_is_served(model: str, settings: Settings) -> None:
-    """Raises CliError, with the models that there are, where the server at the base URL lacks the default."""
+def _served_model(model: str, settings: Settings) -> str:
+    """The default model, or the only one that the server at the base URL serves. Raises CliError."""
     from forethought.models.providers import split
     from forethought.models.served import served_models
 
     served = served_models(settings)
+    if len(served) == 1:
+        return f"openai:{served[0]}"
     if served and split(model, settings.base_url)[1] not in served:
         listed = ", ".join(served[:_LISTED]) + (", ..." if len(served) > _LISTED else "")
         place = without_credentials(settings.base_url)
@@ -75,6 +77,7 @@ def _check_default_is_served(model: str, settings: Settings) -> None:
             f"the server at {place} does not serve {model}; set the model to one of these: "
             f"{one_line(listed, 900)}"
         )
+    return model
 
 
 def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:

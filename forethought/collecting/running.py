@@ -115,16 +115,16 @@ class Collector:
             usage=total(*(values.get("usage") or {}).values()),
             seconds=round(time.monotonic() - started, 3),
         )
-        record = await self._judged(task, trial_record, trajectory)
+        record = await self._judge(task, trial_record, trajectory)
         self.on_finished(record)
         return record
 
     async def judge_again(self, task: CollectTask, trial: Trial) -> Trial:
         """Judge a run that could not be judged when it ended; it is not run again."""
         loaded = await asyncio.to_thread(self.folder.loaded, trial)
-        return await self._judged(task, trial, loaded.trajectory)
+        return await self._judge(task, trial, loaded.trajectory)
 
-    async def _judged(self, task: CollectTask, trial: Trial, trajectory: Trajectory) -> Trial:
+    async def _judge(self, task: CollectTask, trial: Trial, trajectory: Trajectory) -> Trial:
         """The trial with its outcome, kept with its trajectory. Raises the ModelErrors but ReplyError."""
         judge, cost = self.judges[task.id], no_usage()
         outcome: Outcome = "unknown"

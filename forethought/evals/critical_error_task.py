@@ -48,7 +48,7 @@ def run_in(task: str) -> Trajectory:
 
 def answer_of(critical: Mapping[str, Any]) -> str:
     """An answer to the task from a critical error of the debugger's; '' where none was found."""
-    return Annotation.model_validate(_known(critical)).model_dump_json() if critical else ""
+    return Annotation.model_validate(_annotation_fields(critical)).model_dump_json() if critical else ""
 
 
 def read_answer(answer: str, taxonomy: Taxonomy) -> Annotation | None:
@@ -56,10 +56,10 @@ def read_answer(answer: str, taxonomy: Taxonomy) -> Annotation | None:
     try:
         value: dict[str, Any] = find_object(answer)
         module = taxonomy.module(str(value.get("critical_module")))
-        return Annotation.model_validate({**_known(value), "critical_module": module})
+        return Annotation.model_validate({**_annotation_fields(value), "critical_module": module})
     except (ValueError, ValidationError):
         return None
 
 
-def _known(value: Mapping[str, Any]) -> dict[str, Any]:
+def _annotation_fields(value: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value[key] for key in Annotation.model_fields if key in value}

@@ -37,16 +37,16 @@ class EpisodeEnvironment:
 
     async def reset(self) -> EnvironmentReply:
         """The episode from its beginning."""
-        return self._shown(await self.episode.reset())
+        return self._as_observation(await self.episode.reset())
 
     async def step(self, action: str) -> EnvironmentReply:
         """Carry out an action, or end the episode. A refusal of the world's is an observation."""
         if (answer := handed_in(action)) is not None:
-            return self._shown(replace(await self.episode.finish(answer), done=True))
+            return self._as_observation(replace(await self.episode.finish(answer), done=True))
         if move_of(action)[0]:
             return replace(self._last, observation="")
         try:
-            return self._shown(await self.episode.step(_plain(action)))
+            return self._as_observation(await self.episode.step(_plain(action)))
         except ToolError as error:
             return replace(self._last, observation=str(error))
 
@@ -54,7 +54,7 @@ class EpisodeEnvironment:
         """Let go of what the episode holds."""
         await self.episode.close()
 
-    def _shown(self, reply: EnvironmentReply) -> EnvironmentReply:
+    def _as_observation(self, reply: EnvironmentReply) -> EnvironmentReply:
         """As a tool shows it in an evaluation: possible actions are in the text."""
         self._last = replace(reply, observation=observation_text(reply), admissible=())
         spent, self.meter.usage = self.meter.usage, no_usage()

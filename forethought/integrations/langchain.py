@@ -85,11 +85,11 @@ class ProspectiveReflection(AgentMiddleware[Any, Any, Any]):
         if work is None:
             return await handler(request)
         work = await work.planned()
-        response = await handler(_shown(request, work))
+        response = await handler(_with_plan(request, work))
         if self.checks_answer and (answer := _answer(response)):
             work = await work.checked(answer)
             if "rejection" in work.record:
-                response = await handler(_shown(request, work))
+                response = await handler(_with_plan(request, work))
         if work.record == request.state.get(CHANNEL):
             return response
         return ExtendedModelResponse(response, Command(update={CHANNEL: work.record}))
@@ -146,7 +146,7 @@ def _earlier(messages: Sequence[AnyMessage]) -> list[Json]:
     return tasks
 
 
-def _shown(request: ModelRequest[Any], work: Work) -> ModelRequest[Any]:
+def _with_plan(request: ModelRequest[Any], work: Work) -> ModelRequest[Any]:
     """The request with the plan at the end of the system prompt; as it is without one."""
     if not (note := work.note()):
         return request

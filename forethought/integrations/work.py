@@ -106,7 +106,7 @@ class Work:
         now = self.planning(replan)
         state = now.state
         revised = await scored_plan(state, self.turn)
-        now = now._spent("planner", revised.usage)
+        now = now._with_usage("planner", revised.usage)
         if revised.best is None:
             return now._with(problem=f"no valid plan: {revised.problem}")
         plan = new_plan(revised.best, state, state["progress"], revised.revisions, context)
@@ -135,7 +135,7 @@ class Work:
             await reflection.run(errors)
             reviews = [*self.record.get("reviews", []), *reflection.reviews]
             now = now._with(plan={**reflection.plan, "reviewed": True}, reviews=reviews)
-            now = now._spent("reflector", reflection.usage)
+            now = now._with_usage("reflector", reflection.usage)
         self.turn.emit("plan", plan=now.record["plan"])
         return now
 
@@ -151,7 +151,7 @@ class Work:
         messages = check_messages(state, answer, self.turn)
         spec, allowed = reply_spec(AnswerCheck), allowance(state, self.turn.context)
         result = await self.turn.ask("answer", messages, spec, allowed, event={"turn": "check"})
-        now = now._spent("answer", result.usage)
+        now = now._with_usage("answer", result.usage)
         if (reply := result.reply) is None:
             return now._with(checks=[], problem=f"no valid check: {result.problem}")
         now = now._with(checks=[check.model_dump() for check in reply.checks])
@@ -169,7 +169,7 @@ class Work:
         record: Any = {key: value for key, value in {**self.record, **changes}.items() if value is not None}
         return replace(self, record=record)
 
-    def _spent(self, role: str, usage: Usage) -> Work:
+    def _with_usage(self, role: str, usage: Usage) -> Work:
         before = self.record.get("usage", {})
         return self._with(usage={**before, role: total(before.get(role, {}), usage)})
 

@@ -101,8 +101,8 @@ def load_planning_errors(path: Path | None = None) -> tuple[PlanningError, ...]:
 
     Reads the disk: call it in a thread from a coroutine. An edited file is read again. Raises FileError.
     """
-    return load_file(PACKAGED if path is None else path, _read)
+    return load_file(PACKAGED if path is None else path, _read_errors)
 
 
-def _read(path: Path) -> tuple[PlanningError, ...]:
+def _read_errors(path: Path) -> tuple[PlanningError, ...]:
     return parse_yaml(read_text(path), path, _File).errors

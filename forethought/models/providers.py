@@ -65,8 +65,9 @@ def check_key(model: str, settings: Settings) -> None:
     names = () if settings.base_url or _vertex(provider) else KEYS[provider]
     if names and not keys_set(names):
         raise ConfigurationError(
-            f"model {model} needs a key: set {' or '.join(names)} in the environment, or at the terminal "
-            f"with: forethought config set {names[0]}"
+            f"model {model} needs a key: set {' or '.join(names)} in the environment, or save it for "
+            f"the command line with: forethought config set {names[0]}; "
+            "for your own server, set FORETHOUGHT_BASE_URL"
         )
 
 

@@ -119,7 +119,7 @@ def _notes(state: State) -> dict[str, Note]:
     checks = [check["ok"] for check in draft.get("checks") or []]
     at_once = bool(draft.get("answer")) and not (state.get("plan") or {}).get("subtasks") and not steps
     notes: dict[str, Note] = {
-        "first_look": _seen(state),
+        "first_look": _look_note(state),
         "planning": {"answered at once": int(at_once and "answer" not in (state.get("usage") or {}))},
         "prospective_reflection": {
             "changed": sum(review["revised"] for review in reviews),
@@ -151,7 +151,7 @@ def _notes(state: State) -> dict[str, Note]:
     }
 
 
-def _seen(state: State) -> Note:
+def _look_note(state: State) -> Note:
     look = state.get("look") or {}
     files = look.get("files") or []
     signs = len(look.get("signs") or []) + look.get("more_signs", 0)

@@ -75,27 +75,29 @@ class Layout:
     def run(self, entry: Json, name: str) -> Loaded:
         """The run in `entry`, of the file `name`, with its messages."""
         entry = self.adapt({**entry, "file": name})
-        return self.told(conversation(last_messages(items(self._found(entry, self.messages)))), entry, name)
+        return self.to_loaded(
+            conversation(last_messages(items(self._value_at(entry, self.messages)))), entry, name
+        )
 
-    def told(self, chat: Conversation, entry: Json, name: str) -> Loaded:
+    def to_loaded(self, chat: Conversation, entry: Json, name: str) -> Loaded:
         """The run that `chat` and `entry` tell, named after its file and task where it has no name of its
         own."""
         names = ("id", "task_id", "trial", "environment", "answer", "ended", "solution")
-        words = {each: text(self._found(entry, getattr(self, each))) for each in names}
+        words = {each: text(self._value_at(entry, getattr(self, each))) for each in names}
         tried = (f"task{words['task_id']}" if words["task_id"] else "", f"trial{words['trial']}")
         numbered = "-".join(filter(None, (name, *tried)))
         limit = words["ended"] if re.search(self.limits, words["ended"], re.IGNORECASE) else ""
-        error, task = text(entry.get("error")), content(self._found(entry, self.task)).strip()
+        error, task = text(entry.get("error")), content(self._value_at(entry, self.task)).strip()
         silent = ["No message of it is the agent's."] if chat != Conversation() and not chat.turns else []
         failed = [f"It ended with an error: {one_line(error, 300)}"] if error else []
-        files, gold = (self._found(entry, path) for path in (self.files, self.gold))
+        files, gold = (self._value_at(entry, path) for path in (self.files, self.gold))
         trajectory = Trajectory(
             id=words["id"] or (numbered if words["trial"] else name),
             source=self.name,
             task=task or chat.task or "(no task was given)",
             task_id=words["task_id"],
-            instructions=content(self._found(entry, self.instructions)) or "\n\n".join(chat.instructions),
-            tools=tools_of(parsed(self._found(entry, self.tools))),
+            instructions=content(self._value_at(entry, self.instructions)) or "\n\n".join(chat.instructions),
+            tools=tools_of(parsed(self._value_at(entry, self.tools))),
             files=tuple(map(text, items(files) or mapping(files))) or tuple(chat.files),
             environment=words["environment"],
             world=text(entry.get("world")),
@@ -106,11 +108,11 @@ class Layout:
             notes=(*failed, *silent, *map(text, items(entry.get("notes")))),
         )
         reference = Reference(
-            outcome=outcome(self._found(entry, self.outcome)),
+            outcome=outcome(self._value_at(entry, self.outcome)),
             gold=tuple(filter(None, map(text, items(gold) or [gold]))),
             solution=words["solution"],
         )
         return Loaded(trajectory=trajectory, reference=reference)
 
-    def _found(self, entry: Json, path: str) -> Any:
+    def _value_at(self, entry: Json, path: str) -> Any:
         return at(entry, *path.split("|"))

@@ -128,7 +128,7 @@ class _Entry:
         }
         if turns and set(tools) <= _HOTPOTQA:
             entry |= {"environment": "hotpotqa", "world": _WORLD}
-        return _RUN.told(Conversation(before=[guidance] if guidance else [], turns=turns), entry, "")
+        return _RUN.to_loaded(Conversation(before=[guidance] if guidance else [], turns=turns), entry, "")
 
 
 def _turn(parts: dict[str, str]) -> Turn:

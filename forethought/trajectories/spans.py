@@ -111,7 +111,7 @@ def _trace(spans: Sequence[Span], source: str, name: str) -> Loaded:
         "outcome": reached,
         "gold": _words(root.gold, _ANSWER_KEYS),
     }
-    return Layout(source, "", outcome="outcome", gold="gold", limits=".").told(chat, entry, name)
+    return Layout(source, "", outcome="outcome", gold="gold", limits=".").to_loaded(chat, entry, name)
 
 
 def _frame(spans: Sequence[Span]) -> None:

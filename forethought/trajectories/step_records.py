@@ -33,7 +33,7 @@ def _is_smolagents(value: Any) -> bool:
 def _read_smolagents(value: Any, name: str) -> list[Loaded]:
     steps = _steps(value)
     last, limited = steps[-1], any(at(step, "error.type") == "AgentMaxStepsError" for step in steps)
-    messages = [message for step in steps for message in _told(step)]
+    messages = [message for step in steps for message in _messages_of(step)]
     if not any(message["role"] == "system" for message in messages):
         asked = next(filter(None, (items(step.get("model_input_messages")) for step in steps)), [])
         messages[:0] = [each for each in asked if at(each, "role") == "system"]
@@ -43,7 +43,7 @@ def _read_smolagents(value: Any, name: str) -> list[Loaded]:
     return [_SMOLAGENTS.run({**state, **mapping(value), "messages": messages, "output": text(output)}, name)]
 
 
-def _told(step: Json) -> Iterator[Json]:
+def _messages_of(step: Json) -> Iterator[Json]:
     """A step as messages: what was asked, planned or done. A call that failed stands in the model's only."""
     if step.get("system_prompt"):
         yield {"role": "system", "content": step["system_prompt"]}

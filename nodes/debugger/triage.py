@@ -36,16 +36,16 @@ async def triage(
         )
     except ReplyError as error:
         why = f"no valid reply to the triage: {error.problem or error}"
-        return {**_passed(trajectory, [], why), "notes": [why], "usage": {"triage": error.usage}}
+        return {**_without_labels(trajectory, [], why), "notes": [why], "usage": {"triage": error.usage}}
     suspects = sorted(result.reply.suspects, key=lambda suspect: suspect.step)
     return {
-        **_passed(trajectory, [suspect.step for suspect in suspects], "the triage did not select it"),
+        **_without_labels(trajectory, [suspect.step for suspect in suspects], "the triage did not select it"),
         "suspects": [suspect.model_dump() for suspect in suspects],
         "usage": {"triage": result.usage},
     }
 
 
-def _passed(trajectory: Trajectory, suspects: list[int], why: str) -> dict[str, Any]:
+def _without_labels(trajectory: Trajectory, suspects: list[int], why: str) -> dict[str, Any]:
     """The steps that are not labelled, and what a rule knows of them."""
     steps = [step for step in trajectory.steps if step.number not in suspects]
     by_rule = {str(step.number): system_label(trajectory, step) for step in steps}

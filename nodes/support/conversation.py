@@ -21,7 +21,7 @@ LONGEST = 2_000
 
 def call_message(n: int, tool: str, arguments: Json) -> AIMessage:
     """The call of step `n`; long arguments are cut."""
-    shown = {name: _shown(value) for name, value in arguments.items() if value is not None}
+    shown = {name: _shortened(value) for name, value in arguments.items() if value is not None}
     call: Any = {"id": f"step-{n}", "name": tool, "args": shown}
     return AIMessage("", id=f"step-{n}", tool_calls=[call])
 
@@ -45,6 +45,6 @@ def step_messages(step: Step) -> list[AIMessage | ToolMessage]:
     return [call_message(step["n"], step["tool"], step["arguments"]), result]
 
 
-def _shown(value: Any) -> Any:
+def _shortened(value: Any) -> Any:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if len(text) <= LONGEST else cut(text, LONGEST)

@@ -43,7 +43,7 @@ def reflect_messages(
         "synthesize_reflect",
         task=task_text(task["task"]),
         background="\n\n".join(dict.fromkeys(filter(None, (trial["background"], world_text(trajectory))))),
-        trial=_shown([tried], context)[0],
+        trial=_trial_texts([tried], context)[0],
         answer=cut(trajectory.answer, context.max_observation_chars),
         references=[task_text(text) for text in references],
         before=before,
@@ -63,7 +63,7 @@ def type_messages(
         taxonomy=taxonomy,
         task=task_text(task["task"]),
         background=next((trial["background"] for trial, _ in trials if trial["background"]), ""),
-        trials=_shown(trials, context),
+        trials=_trial_texts(trials, context),
         references=[task_text(text) for text in references],
     )
 
@@ -79,7 +79,7 @@ def label_messages(
 ) -> list[Message]:
     """Meso level: a stretch of a trial's steps against the taxonomy (figure 5). The prompts of a trial
     that is shown whole differ in their last line alone."""
-    trial = {**_shown([tried], context)[0], "text": _around(tried[1], steps, context)}
+    trial = {**_trial_texts([tried], context)[0], "text": _around(tried[1], steps, context)}
     return prompt_messages(
         "synthesize_label",
         taxonomy=taxonomy,
@@ -142,7 +142,7 @@ def merge_messages(
     )
 
 
-def _shown(trials: Sequence[Tried], context: SynthesizerContext) -> list[dict[str, str]]:
+def _trial_texts(trials: Sequence[Tried], context: SynthesizerContext) -> list[dict[str, str]]:
     """The trials as {label, outcome, ended, text}, all of them within one prompt's bound."""
     runs = [(str(trial["number"]), trial["outcome"], trajectory) for trial, trajectory in trials]
     return run_texts(runs, context.max_observation_chars)

@@ -52,7 +52,7 @@ def test_a_task_is_begun_approved_forked_and_listed(server: DevServer) -> None:
         server.models.requests.clear()
         browser.post(f"{path}/fork", data={"before": "1", "guidance": "mind the small print"})
         page_when(browser, f"{path}/branches", "mind the small print")
-        assert page_when(browser, "/view/", "What colour is it?").count(path) == 1
+        assert page_when(browser, "/view", "What colour is it?").count(path) == 1
         exports = (f"{path}/export.{kind}" for kind in ("html", "md", "json"))
         for other in ("/view/knowledge", "/view/knowledge/lessons", "/view/evaluations", *exports):
             assert browser.get(other).status_code == 200, other

@@ -47,7 +47,7 @@ def formatted(value: float, number_format: str) -> str:
     exact = Decimal(value) if isinstance(value, int) else Decimal(format(value, ".15g"))
     if not exact.is_finite():
         return str(value)
-    section = _chosen(exact, number_format)
+    section = _section_for(exact, number_format)
     plain = _plain(exact)
     if not section.digits:
         return f"{plain} (shown as {section.before})" if section.before else plain
@@ -64,7 +64,7 @@ def _plain(number: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "E" not in text else text
 
 
-def _chosen(value: Decimal, number_format: str) -> _Section:
+def _section_for(value: Decimal, number_format: str) -> _Section:
     sections = _sections(number_format[:_LONGEST])
     at = 0 if value > 0 or len(sections) == 1 else 1 if value < 0 else 2
     return sections[at] if at < len(sections) else sections[0]

@@ -117,7 +117,7 @@ class Numbers:
 
         def number(match: re.Match[str]) -> str:
             at = int(match[1]) - 1
-            return _written(counts.get(at, starts.get(at, 1)), _value(levels.get(at), "numFmt"))
+            return _number_text(counts.get(at, starts.get(at, 1)), _value(levels.get(at), "numFmt"))
 
         return re.sub(r"%([1-9])", number, _value(levels.get(level), "lvlText")).strip()
 
@@ -127,7 +127,7 @@ def _value(element: Any, name: str) -> str:
     return "" if child is None else child.get(f"{W}val") or ""
 
 
-def _written(number: int, form: str) -> str:
+def _number_text(number: int, form: str) -> str:
     """A number as letters or as a Roman one; every other form as digits."""
     text = str(number)
     if 0 < number <= _MOST_NUMBER and form.endswith("Letter"):

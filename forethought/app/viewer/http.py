@@ -14,12 +14,12 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
-from starlette.routing import Mount
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forethought.app.viewer.access import token_of
 from forethought.app.viewer.server import ServerRuns
-from forethought.app.viewer.site import ROOT, make_pages
+from forethought.app.viewer.site import ROOT, home, make_pages
 from forethought.server.auth import SETTINGS
 
 _TIMEOUT_S = 60
@@ -54,4 +54,8 @@ class _NoInternals:
             await self._app(scope, receive, send)
 
 
-app = Starlette(routes=[Mount(ROOT, app=make_pages(_runs, SETTINGS))], middleware=[Middleware(_NoInternals)])
+app = Starlette(
+    # The server, which adds these routes to its own, does not send /view on to /view/.
+    routes=[Route(ROOT, home), Mount(ROOT, app=make_pages(_runs, SETTINGS))],
+    middleware=[Middleware(_NoInternals)],
+)

@@ -10,16 +10,15 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpx
-from langchain_core.messages import convert_to_messages
-from langgraph.types import Interrupt, PregelTask, StateSnapshot
+from langgraph.types import StateSnapshot
 
 from forethought.app.command_flags import Flags
 from forethought.app.errors import CliError
 from forethought.app.options import context_of
 from forethought.app.report import unfinished, waiting, with_like
 from forethought.app.text import one_line
-from forethought.app.threads.entries import LONGEST, entry
 from forethought.app.viewer.runs import Json, Refused, UnknownThread
+from forethought.app.viewer.server_records import entry_of, snapshot_of
 from forethought.graph.resume import restart_node
 from forethought.lessons.book import MOST, namespace_of
 from forethought.lessons.record import Lesson
@@ -66,7 +65,7 @@ class ServerRuns:
             if len(page) < count:
                 break
         # One that was only made, or whose first run was refused, has nothing to show.
-        return [_entry(row) for row in found if row["status"] == "busy" or row["extracted"]["its_status"]]
+        return [entry_of(row) for row in found if row["status"] == "busy" or row["extracted"]["its_status"]]
 
     async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
         """See Threads."""
@@ -75,7 +74,7 @@ class ServerRuns:
             state = await self._client.threads.get_state(thread_id, named if checkpoint else None)
         if not state["created_at"] and not await self.is_running(thread_id):
             raise UnknownThread(thread_id)
-        return _snapshot(state)
+        return snapshot_of(state)
 
     async def tree(self, thread_id: str) -> Mapping[str, str | None]:
         """See Threads. Without a fork it is the head alone, since the API gives whole states only."""
@@ -94,13 +93,15 @@ class ServerRuns:
         head = await self.snapshot(thread_id)
 
         async def between(low: int, high: int, before: Json, after: Json) -> list[Json]:
-            if high - low < 2 or _mark_of(before) == _mark_of(after):
+            is_first = after.get("version", 0) <= 1  # before it are other tasks' plans only
+            if is_first or high - low < 2 or _mark_of(before) == _mark_of(after):
                 return []
             middle = (low + high) // 2
             plan = await self._plan_at(thread_id, middle)
-            older = between(low, middle, before, plan)
-            newer = between(middle, high, plan, after)
-            return [*await older, plan, *await newer]
+            older, newer = await asyncio.gather(
+                between(low, middle, before, plan), between(middle, high, plan, after)
+            )
+            return [*older, plan, *newer]
 
         last = (head.metadata or {}).get("step", 0)
         return [one for one in await between(-1, last, {}, head.values.get("plan") or {}) if one]
@@ -109,7 +110,7 @@ class ServerRuns:
         """The plan after a step of the graph, on the newest branch; {} for none."""
         history = self._client.threads.get_history
         states = await history(thread_id, limit=1, metadata={"step": step})
-        return dict(_snapshot(states[0]).values.get("plan") or {}) if states else {}
+        return dict(snapshot_of(states[0]).values.get("plan") or {}) if states else {}
 
     async def debuggings(self, thread_id: str) -> list[str]:
         """See Threads: none, since their ids here say nothing of the thread."""
@@ -232,48 +233,6 @@ class ServerRuns:
 def _mark_of(plan: Json) -> tuple[Any, Any]:
     """What differs between the plans of a thread: the version, and the last step before it."""
     return plan.get("version"), plan.get("n")
-
-
-def _snapshot(state: Any) -> StateSnapshot:
-    """A state as the API gives it (empty before a run has begun), as a graph in this process would."""
-    values = dict(state["values"] or {})
-    if values.get("messages"):
-        values["messages"] = convert_to_messages(values["messages"])
-    tasks = tuple(
-        PregelTask(
-            id=task["id"],
-            name=task["name"],
-            path=(),
-            error=task["error"] and Exception(task["error"]),
-            interrupts=tuple(Interrupt(**one) for one in task["interrupts"]),
-        )
-        for task in state["tasks"]
-    )
-    return StateSnapshot(
-        values=values,
-        next=tuple(state["next"] or ()),
-        config={"configurable": dict(state["checkpoint"] or {})},
-        metadata=state["metadata"],
-        created_at=state["created_at"],
-        parent_config=None,
-        tasks=tasks,
-        interrupts=tuple(one for task in tasks for one in task.interrupts),
-    )
-
-
-def _entry(row: Any) -> Json:
-    """A thread as it is listed."""
-    values = {name.removeprefix("its_"): value for name, value in row["extracted"].items()}
-    status = str(values.get("status") or "running")
-    if row["status"] == "busy":
-        status = "running"
-    elif row.get("interrupts"):
-        status = "interrupted"
-    elif row["status"] == "error":
-        status = "failed"
-    elif status == "running":
-        status = "stopped"
-    return entry(row["thread_id"], row["updated_at"], status, values, LONGEST)
 
 
 @asynccontextmanager

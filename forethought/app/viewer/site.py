@@ -126,7 +126,8 @@ def _sign_in(problem: str, place: str, status: int) -> Response:
     return page("sign_in.html.j2", status, problem=problem, next=place)
 
 
-async def _home(request: Request) -> Response:
+async def home(request: Request) -> Response:
+    """To the first page."""
     return RedirectResponse(f"{ROOT}/")
 
 
@@ -170,6 +171,6 @@ def make_site(runs_for: Callable[[Request], Runs], settings: Settings, **options
     """The application of `forethought view`, whose pages share its state. `options` are Starlette's."""
     state = State()
     pages = make_pages(runs_for, settings, state)
-    site = Starlette(routes=[Route("/", _home), Mount(ROOT, app=pages)], **options)
+    site = Starlette(routes=[Route("/", home), Mount(ROOT, app=pages)], **options)
     site.state = state
     return site

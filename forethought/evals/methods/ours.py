@@ -59,7 +59,7 @@ class Ours(Method):
         try:
             tools = trial.tools
             graph = self._graph(trial, tools, meter)
-            payload = await self._given(trial, tools)
+            payload = await self._task_input(trial, tools)
         except (ValueError, FilesError) as error:
             raise InfrastructureError(f"sample {trial.sample.id}: {error}") from error
         await trial.checkpointer.adelete_thread(trial.thread)
@@ -116,7 +116,7 @@ class Ours(Method):
             builtin=(),
         )
 
-    async def _given(self, trial: TrialContext, tools: Toolset) -> dict[str, Any]:
+    async def _task_input(self, trial: TrialContext, tools: Toolset) -> dict[str, Any]:
         """The task as a client would send it. Raises FilesError, InfrastructureError, ConfigurationError."""
         await asyncio.to_thread(trial.models.verify, models_of(self.context(trial)))
         task = opening(trial.sample.task, await tools.begin())

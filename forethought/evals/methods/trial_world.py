@@ -67,24 +67,24 @@ class TrialWorld:
         try:
             name, arguments = (ACT, {"action": action}) if tools.acts_in_text else parse_call(action)
         except ValueError as error:
-            return self._said(str(error))
+            return self._reply_of(str(error))
         if name not in self.bench.offered:
-            return self._said(f"there is no tool {name!r}; tools are: {', '.join(self.bench.offered)}")
+            return self._reply_of(f"there is no tool {name!r}; tools are: {', '.join(self.bench.offered)}")
         self._path = (*self._path, action)
         used, is_replay = tools.counter.used, self._path in self._walked
         if is_replay:
             tools.counter.used -= 1
         elif not tools.counter.left:
-            return replace(self._said(_NOTHING_LEFT), done=True)
+            return replace(self._reply_of(_NOTHING_LEFT), done=True)
         self._walked.add(self._path)
         came = await self.bench.call(name, arguments, len(self._path))
         if is_replay:
             tools.counter.used = used
         if came.ok and tools.acts_in_text and tools.reply is not None:
             return tools.reply
-        return self._said(came.text)
+        return self._reply_of(came.text)
 
-    def _said(self, text: str) -> EnvironmentReply:
+    def _reply_of(self, text: str) -> EnvironmentReply:
         tools = self.bench.tools
         possible = tools.reply.admissible if tools.reply is not None else ()
         return EnvironmentReply(text, possible, tools.reward or 0.0, tools.done)

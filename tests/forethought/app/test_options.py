@@ -53,8 +53,10 @@ def test_without_a_model_those_of_the_server_are_listed(
     assert raised.value.code == 2
     assert context_of(Context, Flags(model="llama3"), made).model == "llama3"
     assert context_of(Context, flags, made, {"model": "openai:of-the-thread"}).model == "openai:of-the-thread"
-    server.models = ("gpt-4.1",)
+    server.models = ("gpt-4.1", "other")
     assert context_of(Context, flags, made).model == "openai:gpt-4.1"
+    server.models = ("qwen3:8b",)
+    assert context_of(Context, flags, made).model == "openai:qwen3:8b", "the only one is used"
 
 
 def test_flags_win_over_the_thread_and_both_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,6 +98,6 @@ async def test_a_judge_without_a_usable_verdict_leaves_the_outcome_open(
         usage=no_usage(),
         seconds=1.0,
     )
-    record = await collector._judged(task, finished, run("x"))
+    record = await collector._judge(task, finished, run("x"))
     assert (record["outcome"], record["by"], record["usage"]["calls"]) == ("unknown", "model", 1)
     assert "no usable verdict" in record["reason"]

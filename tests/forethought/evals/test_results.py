@@ -68,7 +68,7 @@ def test_merging_names_equal_methods_by_folder_and_tells_differences(tmp_path: P
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"samples": {"a": "1", "b": "3", "c": "4"}}, "the sample b has another text than in"),
+        ({"samples": {"a": "1", "b": "3", "c": "4"}}, "the text of sample b differs from that in"),
         ({"benchmark": "gaia"}, "compare evaluations of one benchmark"),
     ],
     ids=["other data", "other benchmark"],

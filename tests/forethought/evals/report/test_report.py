@@ -146,5 +146,5 @@ def test_an_ablation_is_compared_with_what_it_is_taken_from(tmp_path: Path) -> N
     assert "is missing; compare" not in markdown(found.run, figures_of(found))
     rest = [line for line in lines if line["method"] != "ours-paper"]
     alone = read_evaluation(write_folder(tmp_path / "alone", rest))
-    assert "Without ours-paper, which no-intra should be compared" in markdown(alone.run, figures_of(alone))
+    assert "ours-paper is missing; compare no-intra with it" in markdown(alone.run, figures_of(alone))
     assert reference("no-intra (x)", ["ours-paper (x)", "ours-paper (y)"]) == "ours-paper (x)"

@@ -90,6 +90,8 @@ def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:
     key = key.strip()
     if not equals:
         raise CliError(f"--set {one_line(item)}: write KEY=VALUE")
+    if of is Context and key in ("file", "files"):
+        raise CliError(f"--set {key}: name files with --file")
     if key not in fields:
         raise CliError(f"--set: {clean(unknown_setting(key, of))}")
     return key, _parse_value(text.strip(), fields[key].annotation)

@@ -210,7 +210,5 @@ async def test_a_fork_runs_on_with_guidance_beside_the_first_branch(page: Page, 
 async def test_a_page_that_cannot_follow_its_run_says_so(page: Page, viewer: Viewer, watch: Watch) -> None:
     await page.route("**/changes?*", lambda route: route.fulfill(status=404))
     await page.goto(viewer.path("waiting"))
-    await expect(page.get_by_role("status")).to_have_text(
-        "This page no longer updates. Reload it."
-    )
+    await expect(page.get_by_role("status")).to_have_text("This page no longer updates. Reload it.")
     watch.forgive(404)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import Any
 
 from forethought.evals.environments.small_shop.goods import catalogue
@@ -28,7 +29,7 @@ class DocumentsModel(DebugScript):
         super().__init__()
         self.shopper, self.synthesis, self.distillation = Shopper(), Counter(), Distiller(diagnose=diagnose)
         self.errands = [errand.instruction for errand in catalogue()[1]]
-        self.answered = 0
+        self.teams = {word: cycle("AB") for word in ("Which team", "Summarise")}
 
     def __call__(self, seen: SeenRequest) -> Answer:
         """The reply to a request."""
@@ -47,12 +48,10 @@ class DocumentsModel(DebugScript):
         return super().toolchoice(seen)
 
     def answerdraft(self, seen: SeenRequest) -> Json:
-        """Right for every second run of the pages' own tasks; see DebugScript for others."""
+        """Right for every second run of each of the pages' own tasks; see DebugScript for others."""
         self.answer_score = 3 if FAILS in seen.text else 9
-        self.answered += 1
-        own = "Which team" in seen.text or "Summarise" in seen.text
-        team = {"answer": f"Team {'AB'[self.answered % 2]}"} if own else {}
-        return {**super().answerdraft(seen), **team}
+        team = [f"Team {next(letters)}" for word, letters in self.teams.items() if word in seen.text]
+        return {**super().answerdraft(seen), **({"answer": team[0]} if team else {})}
 
     def reactmove(self, seen: SeenRequest) -> Json:
         """An answer without a look."""

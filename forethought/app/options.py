@@ -26,6 +26,14 @@ _LISTED = 20
 """Most models of a server that are named."""
 
 
+class WrongSetting(CliError):
+    """A setting of a run that is not valid: its key, and the reason for the middle of a line."""
+
+    def __init__(self, key: str, reason: str, line: str) -> None:
+        super().__init__(line)
+        self.key, self.reason = key, reason
+
+
 def settings_from(flags: Flags) -> Settings:
     """The operator's settings, with the flags. Raises CliError."""
     overrides = {name: value for name in ("base_url", "tools", "db") if (value := getattr(flags, name))}
@@ -57,7 +65,7 @@ def context_of(
     try:
         context = kind.model_validate({**values, **(overrides or {})})
     except ValidationError as error:
-        raise CliError(_wrong_setting(error, flags)) from error
+        raise _wrong_setting(error, flags) from error
     with input_errors():
         return bounded(context, settings)
 
@@ -105,12 +113,12 @@ def _parse_value(text: str, annotation: Any) -> Any:
     return None if no_value and type(None) in get_args(annotation) else text
 
 
-def _wrong_setting(error: ValidationError, flags: Flags) -> str:
+def _wrong_setting(error: ValidationError, flags: Flags) -> WrongSetting:
     """Which setting is out of bounds, and how."""
     first = error.errors()[0]
-    key = str(first["loc"][0])
+    key, reason = str(first["loc"][0]), reason_of(first)
     flag = "--model" if key == "model" and flags.model else f"--set {key}"
-    return f"{flag} is {one_line(first.get('input'))!r}: {reason_of(first)}"
+    return WrongSetting(key, reason, f"{flag} is {one_line(first.get('input'))!r}: {reason}")
 
 
 def resume_command(thread_id: str, flags: Flags) -> str:

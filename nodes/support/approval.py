@@ -128,15 +128,15 @@ def ask_decision(payload: Json, edited: Callable[[Any], T | str]) -> tuple[str, 
 
 
 def ask_until(payload: Json, read: Callable[[Any], T | str]) -> T:
-    """What `read` makes of the person's reply; a text says what is wrong with it, and they are asked again.
-    There must be no effect before this: the node runs again on resume."""
-    problem = ""
+    """What `read` makes of the person's reply; a text says what is wrong with it, and they are asked again,
+    with the reply as `refused`. There must be no effect before this: the node runs again on resume."""
+    again: Json = {"problem": ""}
     while True:
-        reply = interrupt(with_request({**payload, "problem": problem}))
-        result = read(reply_of(reply, payload))
+        reply = reply_of(interrupt(with_request({**payload, **again})), payload)
+        result = read(reply)
         if not isinstance(result, str):
             return result
-        problem = result
+        again = {"problem": result, "refused": reply}
 
 
 def ask_person(subtask: str, n: int, question: str, choices: list[str]) -> str:

@@ -15,12 +15,17 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from forethought.app.report import waiting
-from forethought.app.viewer.run_pages import run
+from forethought.app.text import to_json
+from forethought.app.viewer.run_pages import number, run
 from forethought.app.viewer.runs import Json, Refused, Runs
 from forethought.app.viewer.site import ROOT, page, runs_of
+from forethought.nodes.support.task import MAX_TASK_CHARS
+from forethought.text import sanitize_text
 
 _SETTINGS = ("model", "effort", "approve_plan")
 """Fields of the Context that the form of a new task has."""
+_MOST_BYTES = 16 * 1024 * 1024
+"""Of a field: enough that a task which is too long comes back with its form."""
 Action = Callable[[Runs, str, FormData], Awaitable[object]]
 
 
@@ -28,10 +33,10 @@ async def new_task(request: Request) -> Response:
     """The form of a new task, and its submission."""
     if request.method == "GET":
         return page("actions/new.html.j2")
-    async with request.form() as form:
+    async with request.form(max_part_size=_MOST_BYTES) as form:
         settings = {name: text for name in _SETTINGS if (text := _text(form, name).strip())}
         try:
-            thread_id = await runs_of(request).begin(_text(form, "task"), await _files(form), settings)
+            thread_id = await runs_of(request).begin(_task(form), await _files(form), settings)
         except Refused as error:
             return page("actions/new.html.j2", 422, form=_typed(form, error))
         return _to_thread(thread_id)
@@ -42,7 +47,7 @@ async def act(request: Request) -> Response:
     thread_id, action = request.path_params["thread"], ACTIONS[request.url.path.rpartition("/")[2]]
     if request.method == "GET":
         return _to_thread(thread_id)  # an address that was typed, or loaded again
-    async with request.form() as form:
+    async with request.form(max_part_size=_MOST_BYTES) as form:
         try:
             await action(runs_of(request), thread_id, form)
         except Refused as error:
@@ -51,7 +56,7 @@ async def act(request: Request) -> Response:
 
 
 async def _next_task(runs: Runs, thread_id: str, form: FormData) -> None:
-    await runs.begin(_text(form, "task"), await _files(form), thread_id=thread_id)
+    await runs.begin(_task(form), await _files(form), thread_id=thread_id)
 
 
 async def _reply(runs: Runs, thread_id: str, form: FormData) -> None:
@@ -74,10 +79,9 @@ async def _stop(runs: Runs, thread_id: str, form: FormData) -> None:
 
 
 async def _fork(runs: Runs, thread_id: str, form: FormData) -> None:
-    before = _text(form, "before").strip()
-    if not before.isdecimal():
+    if not (before := number(_text(form, "before").strip())):
         raise Refused("Give the number of the step to go back to.")
-    await runs.fork(thread_id, int(before), _text(form, "guidance"))
+    await runs.fork(thread_id, before, _text(form, "guidance"))
 
 
 ACTIONS: Mapping[str, Action] = {
@@ -89,13 +93,18 @@ ACTIONS: Mapping[str, Action] = {
 }
 
 
-def read_reply(question: Mapping[str, object], form: FormData) -> Json | None:
+def read_reply(question: Json, form: FormData) -> Json | None:
     """The reply to a question, from the fields NAME:ID of a form; None if it has none. Raises Refused."""
     key = question["id"]
     value, decision = _text(form, f"value:{key}"), _text(form, f"decision:{key}")
     if question.get("kind", "question") == "question":
         text = value.strip() or decision
         return {"decision": "answer", "value": text, "reason": ""} if text else None
+    is_call = question["kind"] == "tool"
+    asked = question["arguments"] if is_call else question["plan"]["subtasks"]
+    if decision != "edit" and _is_changed(value, asked):
+        what = "arguments" if is_call else "subtasks"
+        raise Refused(f"You changed the {what}: choose Edit, or undo the change.")
     if not decision:
         return None
     reply: Json = {"decision": decision, "value": None, "reason": _text(form, f"reason:{key}").strip()}
@@ -105,6 +114,27 @@ def read_reply(question: Mapping[str, object], form: FormData) -> Json | None:
         except ValueError as error:
             raise Refused(f"The edited text is not JSON: {error}.") from error
     return reply
+
+
+def _is_changed(text: str, asked: object) -> bool:
+    """Whether a field holds other JSON than what it was filled with; an empty one does not."""
+    try:
+        return to_json(json.loads(text)) != to_json(asked)
+    except ValueError:
+        return bool(text.strip())
+
+
+def _task(form: FormData) -> str:
+    """The task of a form. Raises Refused."""
+    text = sanitize_text(_text(form, "task")).strip()
+    if not text:
+        raise Refused("Write the task.")
+    if len(text) > MAX_TASK_CHARS:
+        raise Refused(
+            f"The task is too long ({len(text)} characters; at most {MAX_TASK_CHARS}): "
+            "put the material in files."
+        )
+    return text
 
 
 def _text(form: FormData, name: str) -> str:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from forethought.app.command_flags import ModelOptions
 from forethought.app.display import StreamDisplay, make_console
-from forethought.app.errors import echo_error, explain
+from forethought.app.errors import echo_error
 from forethought.app.options import settings_from
-from forethought.app.report import unfinished, waiting, with_like
 from forethought.app.run import fork_before, go_on_where_it_was
 from forethought.app.threads.thread import Thread, new_thread_id, open_thread
 from forethought.app.viewer.local_threads import LocalThreads
-from forethought.app.viewer.runs import Json, Refused
-from forethought.text import sanitize_text
+from forethought.app.viewer.runs import Json, Refused, check_finished, refusals, replies_to
 
 if TYPE_CHECKING:
     from langgraph.types import Command
@@ -50,15 +48,12 @@ class LocalRuns(LocalThreads):
         """See Runs."""
         from forethought.tools.files import from_contents
 
-        text = sanitize_text(task).strip()
-        if not text:
-            raise Refused("Write the task.")
         sets = [*(self._options.sets or ()), *(f"{key}={value}" for key, value in (settings or {}).items())]
 
         async def graph_input(thread: Thread) -> Json:
-            if thread.exists and unfinished(await thread.snapshot()):
-                raise Refused("This thread has an unfinished task: resume it, or start a new thread.")
-            return {"task": text, "files": await asyncio.to_thread(from_contents, files, self._settings)}
+            if thread.exists:
+                check_finished(await thread.snapshot())
+            return {"task": task, "files": await asyncio.to_thread(from_contents, files, self._settings)}
 
         name = thread_id or new_thread_id()
         before = await self._saver.head(name)
@@ -74,10 +69,7 @@ class LocalRuns(LocalThreads):
         from langgraph.types import Command
 
         async def graph_input(thread: Thread) -> Command[Any]:
-            questions = [waiting(item) for item in (await thread.snapshot()).interrupts]
-            if not replies or not replies.keys() <= {question["id"] for question in questions}:
-                raise Refused("This question no longer needs a reply. Any open questions are below.")
-            return Command(resume=with_like(replies, questions))
+            return Command(resume=replies_to(await thread.snapshot(), replies))
 
         await self._start(thread_id, graph_input)
 
@@ -114,7 +106,7 @@ class LocalRuns(LocalThreads):
         """Open the thread as `run` does and run it in the background. Raises Refused."""
         options = self._options.model_copy(update={"sets": sets} if sets else {})
         async with AsyncExitStack() as opened:
-            with _refusals():
+            with refusals():
                 opening = open_thread(thread_id, options, must_exist=must_exist)
                 thread = await opened.enter_async_context(opening)
                 given = await graph_input(thread)
@@ -146,17 +138,3 @@ class _Unseen(StreamDisplay):
 
     def updated(self, node: str, update: Mapping[str, Any]) -> None:
         """See StreamDisplay."""
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Make one line of what a person can mend; our own mistakes are raised as they are."""
-    try:
-        yield
-    except Refused:
-        raise
-    except Exception as error:
-        failure = explain(error)
-        if failure.internal:
-            raise
-        raise Refused(failure.line.removeprefix("--set ").lstrip(": ")) from error

@@ -6,6 +6,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from forethought.app.text import to_json
 from forethought.app.threads.branches import NoSuchBranch, compare, list_branches
 from forethought.app.threads.thread import is_debugging
 from forethought.app.viewer.run_data import debugging_data, run_data
@@ -21,16 +22,12 @@ async def run(request: Request, form: Json | None = None, status: int = 200) -> 
     thread_id = request.path_params["thread"]
     if is_debugging(thread_id):
         return page("debugging.html.j2", debugging=await debugging_data(runs_of(request), thread_id))
-    step, at, version = (_number(request, name) for name in ("step", "page", "version"))
+    step, at, version = (number(request.query_params.get(name, "")) for name in ("step", "page", "version"))
     checkpoint = request.query_params.get("checkpoint", "")
     mark = await runs_of(request).mark(thread_id)  # before the state: a change in between shows at once
-    return page(
-        "run.html.j2",
-        status,
-        form=form or {},
-        mark=mark,
-        **await run_data(runs_of(request), thread_id, checkpoint, step=step, page=at, version=version),
-    )
+    data = await run_data(runs_of(request), thread_id, checkpoint, step=step, page=at, version=version)
+    filled = {"before": request.query_params.get("before", ""), **_refused(data["result"]), **(form or {})}
+    return page("run.html.j2", status, form=filled, mark=mark, **data)
 
 
 async def branches(request: Request) -> Response:
@@ -57,7 +54,18 @@ async def branches(request: Request) -> Response:
     )
 
 
-def _number(request: Request, name: str) -> int:
-    """A number of the query; 0 where it is none."""
-    text = request.query_params.get(name, "")
+def _refused(result: Json) -> Json:
+    """The fields of the open questions, filled with the replies that the run could not use."""
+    filled = {}
+    for question in result.get("interrupts", []):
+        match question.get("refused"):
+            case {"decision": decision, **rest}:
+                value = to_json(rest["value"]) if rest.get("value") is not None else ""
+                fields = {"decision": decision, "value": value, "reason": rest.get("reason") or ""}
+                filled |= {f"{name}:{question['id']}": text for name, text in fields.items()}
+    return filled
+
+
+def number(text: str) -> int:
+    """A number of a query or a form; 0 where it is none."""
     return int(text) if text.isdecimal() and len(text) < 10 else 0

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
+
+from forethought.app.errors import explain
+from forethought.app.options import WrongSetting
+from forethought.app.report import unfinished, waiting, with_like
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -19,6 +24,36 @@ class UnknownThread(LookupError):
 
 class Refused(ValueError):
     """What was asked for cannot be done: one line that says why and what to do."""
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Make one line of what a person can mend; our own mistakes are raised as they are."""
+    try:
+        yield
+    except Refused:
+        raise
+    except WrongSetting as error:
+        raise Refused(f"Settings, {error.key.replace('_', ' ').capitalize()}: {error.reason}.") from error
+    except Exception as error:
+        failure = explain(error)
+        if failure.internal:
+            raise
+        raise Refused(failure.line) from error
+
+
+def check_finished(snapshot: StateSnapshot) -> None:
+    """Raises Refused if the thread cannot take another task."""
+    if unfinished(snapshot):
+        raise Refused("This thread has an unfinished task: resume it, or start a new thread.")
+
+
+def replies_to(snapshot: StateSnapshot, replies: Mapping[str, Json]) -> Json:
+    """The replies to all questions that they decide, by id. Raises Refused if one waits no more."""
+    questions = [waiting(item) for item in snapshot.interrupts]
+    if not replies.keys() <= {question["id"] for question in questions}:
+        raise Refused("This question no longer needs a reply. Any open questions are below.")
+    return with_like(replies, questions)
 
 
 class Threads(Protocol):
@@ -70,7 +105,8 @@ class Runs(Threads, Protocol):
     ) -> str:
         """Begin a task, in a new thread or as the next one of a thread. Returns the thread's id.
 
-        `files` are names and contents, `settings` fields of the Context as text. Raises Refused.
+        `task` is sanitized and not empty, `files` are names and contents, `settings` fields of the Context
+        as text. Raises Refused.
         """
         ...
 

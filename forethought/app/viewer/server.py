@@ -13,11 +13,17 @@ import httpx
 from langgraph.types import StateSnapshot
 
 from forethought.app.command_flags import Flags
-from forethought.app.errors import CliError
 from forethought.app.options import context_of
-from forethought.app.report import unfinished, waiting, with_like
+from forethought.app.report import unfinished
 from forethought.app.text import one_line
-from forethought.app.viewer.runs import Json, Refused, UnknownThread
+from forethought.app.viewer.runs import (
+    Json,
+    Refused,
+    UnknownThread,
+    check_finished,
+    refusals,
+    replies_to,
+)
 from forethought.app.viewer.server_records import entry_of, snapshot_of
 from forethought.graph.resume import restart_node
 from forethought.lessons.book import MOST, namespace_of
@@ -26,7 +32,6 @@ from forethought.rollouts.server import ASSISTANT, ServerThread
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.state.history import ForkError, before_step, fork
-from forethought.text import sanitize_text
 
 if TYPE_CHECKING:
     from langgraph_sdk.client import LangGraphClient
@@ -144,17 +149,14 @@ class ServerRuns:
         thread_id: str = "",
     ) -> str:
         """See Runs."""
-        text = sanitize_text(task).strip()
-        if not text:
-            raise Refused("Write the task.")
-        if thread_id and unfinished(await self.snapshot(thread_id)):
-            raise Refused("This thread has an unfinished task: resume it, or start a new thread.")
+        if thread_id:
+            check_finished(await self.snapshot(thread_id))
         context = self._checked(settings or {}) if not thread_id else None
         sent = [{"name": name, "data": base64.b64encode(data).decode()} for name, data in files]
         async with _asked(thread_id):
             name = thread_id or str((await self._client.threads.create(graph_id=ASSISTANT))["thread_id"])
         before = await self.mark(name)
-        await self._run(name, context=context, input={"task": text, "files": sent})
+        await self._run(name, context=context, input={"task": task, "files": sent})
         for _ in range(round(_BEGIN_S / _POLL_S)):
             state = await self._client.threads.get_state(name)
             if state["created_at"] and await self.mark(name) != before:
@@ -164,10 +166,7 @@ class ServerRuns:
 
     async def reply(self, thread_id: str, replies: Mapping[str, Json]) -> None:
         """See Runs."""
-        questions = [waiting(item) for item in (await self.snapshot(thread_id)).interrupts]
-        if not replies or not replies.keys() <= {question["id"] for question in questions}:
-            raise Refused("This question no longer needs a reply. Any open questions are below.")
-        await self._run(thread_id, command={"resume": with_like(replies, questions)})
+        await self._run(thread_id, command={"resume": replies_to(await self.snapshot(thread_id), replies)})
 
     async def resume(self, thread_id: str) -> None:
         """See Runs."""
@@ -215,10 +214,8 @@ class ServerRuns:
     def _checked(self, settings: Mapping[str, str]) -> Json:
         """The settings of a new task as a run's context. Raises Refused."""
         sets = [f"{name}={value}" for name, value in settings.items()]
-        try:
+        with refusals():
             context = context_of(Context, Flags(sets=sets), self._settings)
-        except CliError as error:
-            raise Refused(error.line) from error
         return context.model_dump(mode="json", include=set(settings))
 
     async def _row(self, thread_id: str) -> Any:

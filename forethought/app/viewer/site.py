@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlencode
@@ -110,9 +111,10 @@ def runs_of(request: Request) -> Runs:
     return runs
 
 
-async def _unknown(request: Request, error: Exception) -> Response:
+async def _failed(request: Request, error: Exception) -> Response:
     detail = error.detail if isinstance(error, HTTPException) else f"there is no thread {one_line(error)}"
-    return page("error.html.j2", getattr(error, "status_code", 404), title="Not found", text=detail)
+    status = HTTPStatus(getattr(error, "status_code", 404))
+    return page("error.html.j2", status, title=status.phrase.capitalize(), text=detail)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -160,7 +162,7 @@ def make_pages(
     static = Mount("/static", StaticFiles(directory=HERE / "static"))
     app = Starlette(
         routes=[*pages.ROUTES, *actions.ROUTES, *live.ROUTES, static],
-        exception_handlers={UnknownThread: _unknown, HTTPException: _unknown, Refused: _refused},
+        exception_handlers={UnknownThread: _failed, HTTPException: _failed, Refused: _refused},
     )
     app.state = State() if state is None else state
     app.state.runs_for = runs_for

@@ -10,8 +10,14 @@ from html import unescape
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
+from starlette.datastructures import FormData
+from starlette.testclient import TestClient
 
-from tests.forethought.app.viewer.conftest import Open, thread_of
+from forethought.app.viewer.actions import read_reply
+from forethought.app.viewer.runs import Json, Refused
+from tests.forethought.app.conftest import Cli
+from tests.forethought.app.viewer.conftest import Open, Page, thread_of
 from tests.support.model_server import Fault
 
 Scripted = Callable[..., Any]
@@ -40,7 +46,9 @@ async def test_a_task_with_files_is_begun_carried_out_and_answered(
     [
         ({"task": "  "}, "Write the task."),
         ({"task": "keep me", "model": "openai:dear"}, "openai:dear"),
-        ({"task": "keep me", "effort": "much"}, "effort"),
+        ({"task": "keep me", "model": "dear"}, "Settings, Model: write provider:name"),
+        ({"task": "keep me", "effort": "much"}, "Settings, Effort: must be 'paper'"),
+        ({"task": "long " * 300_000}, "The task is too long"),
     ],
 )
 async def test_bad_input_brings_the_form_again(
@@ -68,6 +76,46 @@ async def test_files_that_a_form_forgets_are_asked_for_again(open_viewer: Open, 
         assert "Choose the files again." in again.text
 
 
+ARGUMENTS = {"url": "https://shop.example", "part": 1}
+CALL = {"id": "q", "kind": "tool", "tool": "visit_webpage", "arguments": ARGUMENTS}
+PLAN = {"id": "q", "kind": "plan", "plan": {"subtasks": [ARGUMENTS]}}
+ASK = {"id": "q", "kind": "question", "question": "Which colour?"}
+SAME, CHANGED = '{"url":"https://shop.example",\r\n "part": 1}', '{"url": "https://else.example"}'
+
+
+def reply_of(question: Json, **fields: str) -> Json | None:
+    """What a form with these fields replies to the question."""
+    return read_reply(question, FormData({f"{name}:q": text for name, text in fields.items()}))
+
+
+@pytest.mark.parametrize(
+    ("question", "fields", "reply"),
+    [
+        (ASK, {"value": " blue "}, ("answer", "blue")),
+        (ASK, {"decision": "red", "value": " "}, ("answer", "red")),
+        (ASK, {"value": " "}, None),
+        (CALL, {"value": SAME}, None),
+        (CALL, {"decision": "approve", "value": SAME}, ("approve", None)),
+        (CALL, {"decision": "reject", "value": " "}, ("reject", None)),
+        (CALL, {"decision": "edit", "value": CHANGED}, ("edit", {"url": "https://else.example"})),
+        (PLAN, {"decision": "approve", "value": f"[{SAME}]"}, ("approve", None)),
+    ],
+)
+def test_what_a_form_replies(question: Json, fields: dict[str, str], reply: tuple[str, Any] | None) -> None:
+    found = reply_of(question, **fields)
+    assert (found and (found["decision"], found["value"])) == reply
+
+
+@pytest.mark.parametrize("decision", ["", "approve", "approve all", "reject"])
+@pytest.mark.parametrize(
+    ("question", "value", "what"),
+    [(CALL, CHANGED, "arguments"), (CALL, "{", "arguments"), (PLAN, "[]", "subtasks")],
+)
+def test_a_change_is_not_dropped(question: Json, value: str, what: str, decision: str) -> None:
+    with pytest.raises(Refused, match=f"You changed the {what}: choose Edit, or undo the change."):
+        reply_of(question, decision=decision, value=value)
+
+
 async def test_a_plan_is_rejected_edited_and_approved(open_viewer: Open, scripted: Scripted) -> None:
     scripted()
     async with open_viewer() as browser:
@@ -83,15 +131,13 @@ async def test_a_plan_is_rejected_edited_and_approved(open_viewer: Open, scripte
             True,
             True,
         )
-        nothing = await browser.post(f"/threads/{thread}/reply", {f"value:{key}": "[]"})
-        assert "Choose or write a reply." in nothing.text
         await browser.post(
             f"/threads/{thread}/reply", {f"decision:{key}": "reject", f"reason:{key}": "too long"}
         )
         assert "Approve plan version 2?" in await browser.settled(thread)
         stale = await browser.post(f"/threads/{thread}/reply", {f"decision:{key}": "approve"})
-        if (now := (await asked(browser, thread))[0]) != key:
-            assert "no longer needs" in stale.text
+        assert "no longer needs" in stale.text
+        (now,) = await asked(browser, thread)
         state = (await browser.runs.snapshot(thread)).values
         subtasks = [{**one, "description": one["description"] + "!"} for one in state["plan"]["subtasks"]]
         edited = {f"decision:{now}": "edit", f"value:{now}": json.dumps(subtasks)}
@@ -102,38 +148,51 @@ async def test_a_plan_is_rejected_edited_and_approved(open_viewer: Open, scripte
         assert 'class="status answered"' in await browser.settled(thread)
 
 
-async def test_a_question_is_answered(open_viewer: Open, scripted: Scripted) -> None:
-    scripted(question="Which colour <b>now</b>?")
-    async with open_viewer() as browser:
-        thread = thread_of(await browser.post("/new", {"task": "Find out the colour"}))
-        page = await browser.settled(thread)
-        assert "Which colour <b>now</b>?" in page
-        assert "<b>now" not in (await browser.get(f"/threads/{thread}")).text
-        (key,) = await asked(browser, thread)
-        await browser.post(f"/threads/{thread}/reply", {f"value:{key}": "blue"})
-        await browser.settled(thread)
-        steps = (await browser.runs.snapshot(thread)).values["trajectory"]
-        assert any("blue" in step["observation"] for step in steps)
-
-
-async def test_a_step_is_forked_with_guidance(open_viewer: Open, scripted: Scripted) -> None:
+async def test_an_edit_that_the_run_refuses_comes_back_as_typed(
+    open_viewer: Open, scripted: Scripted
+) -> None:
     scripted()
     async with open_viewer() as browser:
-        thread = thread_of(await browser.post("/new", {"task": "What is 40 + 2?"}))
-        assert "Fork" in await browser.settled(thread)
-        wrong = await browser.post(f"/threads/{thread}/fork", {"before": "99", "guidance": "be careful"})
-        assert (wrong.status_code, "has no step 99" in wrong.text, "be careful" in wrong.text) == (
-            422,
-            True,
-            True,
-        )
-        await browser.post(f"/threads/{thread}/fork", {"before": "3", "guidance": "be careful"})
+        thread = thread_of(await browser.post("/new", {"task": "What is 40 + 2?", "approve_plan": "true"}))
         await browser.settled(thread)
-        tree = await browser.runs.tree(thread)
-        assert len(set(tree.values())) < len(tree), "a checkpoint has two children"
+        (key,) = await asked(browser, thread)
+        edited = {f"decision:{key}": "edit", f"value:{key}": '[{"id": "typed"}]', f"reason:{key}": "shorter"}
+        await browser.post(f"/threads/{thread}/reply", edited)
+        again = await browser.settled(thread)
+        assert "description: Field required" in again
+        (now,) = await asked(browser, thread)
+        page = BeautifulSoup(again, "html.parser")
+        assert json.loads(page.select(f"[name='value:{now}']")[0].text) == [{"id": "typed"}]
+        assert [one["value"] for one in page.select(f"[name='decision:{now}'][checked]")] == ["edit"]
+        assert page.select(f"[name='reason:{now}']")[0]["value"] == "shorter"
 
 
-async def test_a_run_is_stopped_and_resumed(open_viewer: Open, scripted: Scripted) -> None:
+@pytest.fixture
+def finished(cli: Cli, scripted: Scripted) -> str:
+    """The path of a thread whose task is answered."""
+    scripted()
+    assert cli("run", "What is 40 + 2?", "--thread", "finished").code == 0
+    return "/threads/finished"
+
+
+def test_a_fork_from_no_step_brings_the_form_again(finished: str, viewer: TestClient) -> None:
+    lines = {"99": "has no step 99", "9" * 5_000: "Give the number of the step", "x": "Give the number"}
+    for before, line in lines.items():
+        again = viewer.post(f"/view{finished}/fork", data={"before": before, "guidance": "be careful"})
+        assert (again.status_code, line in again.text, "be careful" in again.text) == (422, True, True)
+
+
+def test_a_step_leads_to_the_form_that_forks_it(finished: str, page: Page) -> None:
+    link = page(finished).select("#step-3 a")[-1]
+    assert (link.text, link["href"]) == ("Fork from here", "?before=3#fork")
+    (number,) = page(f"{finished}?before=3").select("form[action$=fork] [name=before]")
+    assert number["value"] == "3"
+    assert "Fork from here" not in page(f"{finished}/export.html").text
+
+
+async def test_a_run_that_is_going_takes_no_other_task_and_is_stopped(
+    open_viewer: Open, scripted: Scripted
+) -> None:
     script, server = scripted()
     script.fault = lambda seen: Fault("hang") if seen.reply_name == "ToolChoice" else None
     async with open_viewer() as browser:
@@ -147,10 +206,19 @@ async def test_a_run_is_stopped_and_resumed(open_viewer: Open, scripted: Scripte
         page = await browser.post(f"/threads/{thread}/stop")
         assert 'class="status stopped"' in page.text
         assert "Resume" in page.text
-        script.fault = lambda seen: None
-        await browser.post(f"/threads/{thread}/resume")
-        assert 'class="status answered"' in await browser.settled(thread)
         assert "is not running" in (await browser.post(f"/threads/{thread}/stop")).text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "title"),
+    [("GET", "/nowhere", 404, "Not found"), ("POST", "/knowledge", 405, "Method not allowed")],
+)
+async def test_an_error_is_titled_by_its_status(
+    open_viewer: Open, method: str, path: str, status: int, title: str
+) -> None:
+    async with open_viewer() as browser:
+        reply = await browser.client.request(method, f"/view{path}")
+        assert (reply.status_code, f"<h1>{title}</h1>" in reply.text) == (status, True)
 
 
 async def asked(browser: Any, thread: str) -> list[str]:

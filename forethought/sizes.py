@@ -20,9 +20,10 @@ ANSWER_TOKENS = 3_000
 """The answer and its prompt without what was read: kept back of the token budget."""
 BYTES_PER_TOKEN = 3
 """Of text in any script, rather too few than too many."""
-SEEN, RESULTS, WRITTEN, LOOKED = 0.38, 0.33, 0.08, 0.05
-"""Shares of what the window has room for: steps with their observations, results of others, each kind of what
-models wrote, and the first look at the files."""
+LOOKED = 0.15
+"""The share of the first look at the files in what the window has room for, up to the usual part."""
+SEEN, RESULTS, WRITTEN = 0.393, 0.36, 0.08
+"""Shares of the rest: steps with their observations, results of others, each kind of what models wrote."""
 SMALL = 0.02
 """The share up to which steps are whole even if somebody has digested them."""
 WRITTEN_KINDS = 3
@@ -56,14 +57,24 @@ class Sizes:
         return (self.window - FIXED_TOKENS - REPLY_TOKENS) * BYTES_PER_TOKEN
 
     @property
+    def looked(self) -> int:
+        """Bytes of the first look at the files: at most the usual part, since every call pays for it."""
+        return min(int(LONGEST_OBSERVATION * PART), int(self.material * LOOKED))
+
+    @property
+    def rest(self) -> int:
+        """Bytes of what comes after the first look."""
+        return self.material - self.looked
+
+    @property
     def seen(self) -> int:
         """Bytes of steps with their observations."""
-        return int(self.material * SEEN)
+        return int(self.rest * SEEN)
 
     @property
     def results(self) -> int:
         """Bytes of finished subtasks' results."""
-        return int(self.material * RESULTS)
+        return int(self.rest * RESULTS)
 
     @property
     def answer(self) -> int:
@@ -78,7 +89,7 @@ class Sizes:
     @property
     def written(self) -> int:
         """Bytes of one kind of what models wrote."""
-        return int(self.material * WRITTEN)
+        return int(self.rest * WRITTEN)
 
     @property
     def observation(self) -> int:
@@ -89,11 +100,6 @@ class Sizes:
     def part(self) -> int:
         """Characters of a part of a document."""
         return int(self.observation * PART)
-
-    @property
-    def looked(self) -> int:
-        """Bytes of the first look at the files: at most a part, since every call pays for it."""
-        return min(self.part, int(self.material * LOOKED))
 
     @property
     def passages(self) -> int:

@@ -45,7 +45,7 @@ def run_demo(options: RunOptions) -> int:
     if not options.as_json:
         flags = [flag for path in files for flag in ("--file", os.path.relpath(path))]
         model = one_line(header.get("model"), 60)
-        lines = [f"The model's replies were recorded in a real run of {model}; everything else runs now."]
+        lines = [f"The model's replies were recorded in a real run of {model}; everything else runs live."]
         if header.get("planted_first_plan"):
             lines.append("The first plan was planted: it is hasty, to show the reflector at work.")
         task = f'"$(cat {shlex.quote(os.path.relpath(question))})"'

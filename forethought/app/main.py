@@ -58,12 +58,16 @@ def _run(arguments: Sequence[str]) -> int:
 def _wrong_use(error: Any) -> int:
     """Tell an error of the command line's parser."""
     from forethought.app.errors import WRONG_USE, echo
+    from forethought.state.context import Context
 
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message())
         return WRONG_USE
     command = error.ctx.command_path if getattr(error, "ctx", None) else "forethought"
     line = " ".join(error.format_message().split()).rstrip(".")
+    name = str(getattr(error, "option_name", "")).lstrip("-").replace("-", "_")
+    if name in Context.model_fields and command in ("forethought run", "forethought chat"):
+        line = f"No such option: {error.option_name}; write --set {name}=VALUE"
     if command == "forethought run" and "extra argument" in line:
         line += ": put the TASK in quotes"
     echo(f"{line} (see `{command} --help`)")

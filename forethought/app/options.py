@@ -74,7 +74,7 @@ def _served_model(model: str, settings: Settings) -> str:
         listed = ", ".join(served[:_LISTED]) + (", ..." if len(served) > _LISTED else "")
         place = without_credentials(settings.base_url)
         raise CliError(
-            f"the server at {place} does not serve {model}; name one of its models with --model: "
+            f"the server at {place} does not serve {model}; set the model to one of these: "
             f"{one_line(listed, 900)}"
         )
     return model
@@ -90,6 +90,8 @@ def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:
     key = key.strip()
     if not equals:
         raise CliError(f"--set {one_line(item)}: write KEY=VALUE")
+    if of is Context and key in ("file", "files"):
+        raise CliError(f"--set {key}: name files with --file")
     if key not in fields:
         raise CliError(f"--set: {clean(unknown_setting(key, of))}")
     return key, _parse_value(text.strip(), fields[key].annotation)

@@ -35,15 +35,14 @@ def one_line(text: object, width: int | None = 100) -> str:
 
 
 def first_lines(text: object, lines: int = 3, width: int = 160) -> list[str]:
-    """The first lines that say something, each cut to `width`; the last one tells how many more there are.
+    """The lines that say something, each cut to `width`: the first ones and the last, which may be a total.
 
-    A single line more is shown instead of counted.
+    Up to two lines more than `lines` are shown instead of counted.
     """
     full = [line.rstrip() for line in clean(text).splitlines() if line.strip()]
+    cut = [line if len(line) <= width else line[: width - 1] + "…" for line in full]
     more = len(full) - lines
-    shown = full[:lines] if more > 1 else full
-    first = [line if len(line) <= width else line[: width - 1] + "…" for line in shown]
-    return [*first, f"… {more} more lines"] if more > 1 else first
+    return cut if more <= 2 else [*cut[: lines - 1], f"… {more} more lines", cut[-1]]
 
 
 def to_json(value: Any, indent: int | None = 2) -> str:

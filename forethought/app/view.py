@@ -20,6 +20,7 @@ from rich.text import Text
 
 from forethought.app.text import clean, first_lines, one_line, to_json
 from forethought.state.cost import tool_seconds
+from forethought.state.plan_words import own_words
 from forethought.state.steps import is_call
 from forethought.text import escape_hidden, how_many
 
@@ -79,10 +80,12 @@ def plan(record: Json, revised: bool = False, *, whole: bool = False) -> Rendera
         table.add_column(name, overflow="fold", ratio=1 if name == "description" else None)
     for task in record.get("subtasks") or []:
         status = one_line(task.get("status", "pending"), 20)
-        limits = (None, None, None) if whole else (60 if status == "finished" else 300, 500, 60)
-        what = Text(one_line(task.get("description"), limits[0]))
+        short = status == "finished"
+        limits = (None, None, None) if whole else (60 if short else 300, 100 if short else 500, 60)
+        description, one_of_several = own_words(task.get("description") or "")
+        what = Text(one_line(description, limits[0]))
         begins = task.get("call") or {}
-        if begins and status == "pending":
+        if begins and (status == "pending" or one_of_several):
             what.append(f"\n{call(begins.get('tool'), begins.get('arguments'), limits[1])}", style="dim")
         table.add_row(
             Text(one_line(task.get("id"), 30)),
@@ -184,8 +187,10 @@ def step(record: Json, observation_lines: int = 3) -> RenderableType:
     line.append(one_line(record.get("subtask"), 40), style="cyan").append(f"  {move(record)}", "not bold")
     if record.get("score"):
         line.append(f"  score {record['score']}", style="dim")
-    cause = "" if record.get("ok") else one_line(record.get("cause") or "failed", 30)
-    line.append(f"  {cause or 'ok'}", style="red" if cause else "green")
+    cause = f" ({one_line(record['cause'], 30)})" if record.get("cause") else ""
+    line.append(
+        "  ok" if record.get("ok") else f"  failed{cause}", style="green" if record.get("ok") else "red"
+    )
     line.append(f" {_times(record)}", style="dim")
     if record.get("approval"):
         line.append(f"  {one_line(record['approval'], 20)} by a person", style="cyan")

@@ -254,7 +254,7 @@ class UnknownSetting(ValueError):
 def unknown_setting(key: str, of: type[BaseModel]) -> str:
     """One line on a key that is no field of a context: the nearest field, or all."""
     fields = of.model_fields
-    close = difflib.get_close_matches(key, fields, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(key, fields, n=1, cutoff=0.6)
     hint = (
         f"did you mean {close[0]}? see docs/reference/context.md" if close else f"known: {', '.join(fields)}"
     )

@@ -93,7 +93,7 @@ def _always(moment: Moment) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("plan_intra", "the reflector examines the plan if it needs an examination", _is_examined),
+    Rule("plan_intra", "the reflector examines the plan if needed", _is_examined),
     Rule("prospective_reflection", "the plan only reads, and no step builds on the readings", _only_reads),
     Rule(
         "prospective_reflection",

@@ -13,6 +13,7 @@ from forethought.nodes.support.services import Services
 from forethought.prompts.replies import PlannedSubtask
 from forethought.state.agent import AgentState, Call, Plan, Result, Subtask
 from forethought.state.context import Context
+from forethought.state.plan_words import for_one_call
 from forethought.state.reducers import CLEAR
 from forethought.tools.base import Tool
 
@@ -112,9 +113,9 @@ def expanded(subtasks: Sequence[PlannedSubtask]) -> list[PlannedSubtask]:
 
 
 def _part(subtask: PlannedSubtask, at: int) -> PlannedSubtask:
-    """A subtask that makes one of the calls: whoever goes on where it fails is told which."""
+    """A subtask that makes one of the calls."""
     call = subtask.calls[at]
-    description = f"{subtask.description}\nOf this only: {call_text(call.model_dump())}"
+    description = for_one_call(subtask.description, call_text(call.model_dump()))
     update = {"id": f"{subtask.id}_{at + 1}", "description": description, "calls": [call]}
     return subtask.model_copy(update=update)
 

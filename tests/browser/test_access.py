@@ -38,7 +38,7 @@ async def test_a_person_signs_in_and_learns_that_the_model_needs_a_key(
     assert await structure_faults(page) + await width_faults(page) + await accessibility_faults(page) == []
     await page.get_by_label("Access token").fill("something else")
     await page.get_by_role("button", name="Sign in").click()
-    await expect(page.get_by_role("alert")).to_have_text("The access token is not known.")
+    await expect(page.get_by_role("alert")).to_have_text("Unknown access token.")
     await page.get_by_label("Access token").fill(TOKEN)
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", level=1)).to_have_text("New task")
@@ -46,7 +46,7 @@ async def test_a_person_signs_in_and_learns_that_the_model_needs_a_key(
     assert await page.evaluate("document.cookie") == "", "scripts cannot read the token"
 
     await page.get_by_label("Task", exact=True).fill("What is it?")
-    await page.get_by_role("button", name="Begin").click()
+    await page.get_by_role("button", name="Start").click()
     await expect(page.get_by_role("alert")).to_contain_text("needs a key: set OPENAI_API_KEY")
     await expect(page.get_by_role("textbox", name="Task")).to_have_value("What is it?")
     watch.forgive(422)

@@ -39,7 +39,7 @@ async def begin(page: Page, task: str, *, approve: bool = False) -> None:
     if approve:
         await page.get_by_text("Settings", exact=True).click()
         await page.get_by_label("Ask me to approve the plan").check()
-    await page.get_by_role("button", name="Begin").click()
+    await page.get_by_role("button", name="Start").click()
     await expect(page).to_have_url(re.compile(r"/view/threads/[\w-]+$"))
 
 
@@ -76,7 +76,7 @@ async def test_a_run_grows_in_the_open_page_around_what_a_person_does(
     await page.get_by_text("New task", exact=True).first.click()
     await page.get_by_label("Task", exact=True).fill("What is 40 + 2?")
     await page.get_by_label("Files").set_input_files(notes)
-    await page.get_by_role("button", name="Begin").click()
+    await page.get_by_role("button", name="Start").click()
     await expect(status(page)).to_have_text("running")
     await page.evaluate("window.stayed = true")
     await expect(page.get_by_role("heading", level=1)).to_have_text("What is 40 + 2?")
@@ -86,7 +86,7 @@ async def test_a_run_grows_in_the_open_page_around_what_a_person_does(
     await opened.locator("summary").first.click()
     await page.get_by_label("Guidance").fill("Mind the units.")
     await typed.fill("half a sen")
-    await expect(page.get_by_role("button", name="Begin")).to_be_disabled()
+    await expect(page.get_by_role("button", name="Start")).to_be_disabled()
     gate.opened.set()
     await expect(status(page)).to_have_text("answered")
     await expect(page.get_by_role("heading", name="Answer", exact=True)).to_be_visible()
@@ -98,7 +98,7 @@ async def test_a_run_grows_in_the_open_page_around_what_a_person_does(
     await expect(page.get_by_label("Guidance")).to_have_value("Mind the units.")
     assert await page.evaluate("window.stayed"), "the page was not loaded again"
 
-    await page.get_by_role("button", name="Begin").dblclick()
+    await page.get_by_role("button", name="Start").dblclick()
     await expect(page.get_by_role("heading", level=1)).to_have_text("half a sentence")
     await expect(status(page)).to_have_text("answered")
     assert len(asked_for(models, "Plan")) == 2, "a second click begins no second run"
@@ -143,7 +143,7 @@ async def test_a_question_is_answered_once_without_a_mouse(page: Page, models: M
     await page.goto("/view/new")
     await page.get_by_label("Task", exact=True).focus()
     await page.keyboard.type("What is it?")
-    await press(page, "Begin")
+    await press(page, "Start")
     question = page.get_by_role("group", name="Which colour?")
     await question.get_by_role("textbox").focus()
     await page.keyboard.type("deep=blue")
@@ -196,9 +196,9 @@ async def test_a_fork_runs_on_with_guidance_beside_the_first_branch(page: Page, 
     await begin(page, "What is 40 + 2?")
     await expect(status(page)).to_have_text("answered")
     script.answer = "forty-two"
-    await page.get_by_label("Do again from step").fill("3")
+    await page.get_by_label("Rerun from step").fill("3")
     await page.get_by_label("Guidance").fill("Write it in words.")
-    await page.get_by_role("button", name="Run on from there").click()
+    await page.get_by_role("button", name="Rerun", exact=True).click()
     await expect(page.locator("main")).to_contain_text("forty-two")
     assert any("Write it in words." in seen.text for seen in models.requests)
     await page.get_by_role("definition").get_by_role("link", name="2", exact=True).click()
@@ -210,7 +210,5 @@ async def test_a_fork_runs_on_with_guidance_beside_the_first_branch(page: Page, 
 async def test_a_page_that_cannot_follow_its_run_says_so(page: Page, viewer: Viewer, watch: Watch) -> None:
     await page.route("**/changes?*", lambda route: route.fulfill(status=404))
     await page.goto(viewer.path("waiting"))
-    await expect(page.get_by_role("status")).to_have_text(
-        "This page no longer follows the run. Load it again."
-    )
+    await expect(page.get_by_role("status")).to_have_text("This page no longer updates. Reload it.")
     watch.forgive(404)

@@ -274,6 +274,15 @@ async def test_what_the_first_look_shows_of_a_file_comes_from_the_file(drive: Dr
     assert [change["origin"] for change in question["changes"]] == ["file:l.txt"]
 
 
+async def test_three_small_files_are_shown_whole_in_a_window_of_32_000(drive: Drive) -> None:
+    rules = "".join(f"Rule {n}: a claim of kind {n} is paid back by day {n}.\n" for n in range(55))
+    names = ("a.txt", "b.txt", "c.txt")
+    files = [{"name": name, "data": base64.b64encode(rules.encode()).decode()} for name in names]
+    script = Script(moves={"a": [finish("done")]})
+    out = await drive(script, task={"task": "Sum it", "files": files}, effort="auto", context_tokens=32_000)
+    assert [file["shown"] for file in out.state["look"]["files"]] == ["whole"] * 3
+
+
 async def test_another_number_than_the_person_s_is_asked_for(drive: Drive) -> None:
     out = await work(drive, office := Office(), "Delete mail 17.", READ, do("delete_mail", number=1))
     assert (await out.waiting())[0]["changes"] == [{"argument": "number", "value": 1, "origin": "model"}]

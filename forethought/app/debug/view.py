@@ -20,6 +20,7 @@ from forethought.app.text import one_line
 from forethought.app.view import entries, usage_line
 from forethought.prompts.debug_replies import NO_ERROR
 from forethought.text import how_many, number_ranges
+from forethought.trajectories.own import move_of
 
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
@@ -37,7 +38,8 @@ class DebugDisplay(StreamDisplay):
         """Print what is debugged, each step's labels, the critical error, the probes and the re-runs."""
         if subject := update.get("subject"):
             head = f"debugging {one_line(subject['id'], 60)} ({one_line(subject['source'], 30)})"
-            steps = how_many(len(subject["steps"]), "step")
+            steps = how_many(own := _own_steps(subject), "step")
+            steps += " and the answer" * (len(subject["steps"]) > own)
             self.line(f"{head}, {steps}\ntask: {one_line(subject['task'], 300)}", "bold")
         if verdict := update.get("verdict"):
             self._judged("the run", verdict)
@@ -129,7 +131,7 @@ def debug_report(
         "thread_id": thread_id,
         "subject": {
             **{name: subject.get(name, "") for name in ("id", "task", "source")},
-            "steps": len(subject.get("steps") or []),
+            "steps": _own_steps(subject),
         },
         "status": status_of(snapshot, error, running=running),
         "method": request.context["method"],
@@ -151,6 +153,11 @@ def debug_report(
 def exit_code(status: str) -> int:
     """The exit code of a debugging's status."""
     return ANSWERED if status in ("fixed", "found", "successful") else _EXIT_CODES.get(status, FAILED)
+
+
+def _own_steps(subject: Json) -> int:
+    """The run's steps, without the answer, which the debugger examines as one more."""
+    return sum(move_of(str(step["action"]))[0] != "answer" for step in subject.get("steps") or [])
 
 
 def _records(update: Json, channel: str) -> list[Json]:

@@ -52,7 +52,7 @@ class Access:
         except NoAccess as error:
             if not has_users:
                 return self._sign_in(f"{error}.", "", 403)
-            problem = "The access token is not known." if token_of(request) else ""
+            problem = "Unknown access token." if token_of(request) else ""
             return self._sign_in(problem, path if request.method == "GET" else f"{self._root}/", 401)
         return None
 
@@ -63,7 +63,7 @@ class Access:
         try:
             self._check(request, token.strip())
         except NoAccess:
-            return self._sign_in("The access token is not known.", place, 401)
+            return self._sign_in("Unknown access token.", place, 401)
         answer = RedirectResponse(place, 303)
         answer.set_cookie(
             _cookie(request),

@@ -58,7 +58,7 @@ async def _reply(runs: Runs, thread_id: str, form: FormData) -> None:
     questions = [waiting(item) for item in (await runs.snapshot(thread_id)).interrupts]
     asked = {key.partition(":")[2] for key in form if ":" in key}
     if not asked <= {question["id"] for question in questions}:
-        raise Refused("This question no longer waits for a reply. See below what does.")
+        raise Refused("This question no longer needs a reply. Any open questions are below.")
     replies = {q["id"]: reply for q in questions if (reply := read_reply(q, form)) is not None}
     if not replies:
         raise Refused("Choose or write a reply.")
@@ -118,9 +118,10 @@ async def _files(form: FormData) -> list[tuple[str, bytes]]:
 
 
 def _typed(form: FormData, problem: Refused) -> Json:
-    """What the form is filled with again."""
+    """What the form is filled with again; `files`: whether some were chosen, which a browser forgets."""
     texts = {name: value for name, value in form.items() if isinstance(value, str)}
-    return {**texts, "problem": str(problem)}
+    lost = any(isinstance(item, UploadFile) and item.filename for item in form.getlist("files"))
+    return {**texts, "files": lost, "problem": str(problem)}
 
 
 def _to_thread(thread_id: str) -> Response:

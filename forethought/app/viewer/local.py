@@ -57,7 +57,7 @@ class LocalRuns(LocalThreads):
 
         async def graph_input(thread: Thread) -> Json:
             if thread.exists and unfinished(await thread.snapshot()):
-                raise Refused("This thread has an unfinished task: resume it, or begin a new thread.")
+                raise Refused("This thread has an unfinished task: resume it, or start a new thread.")
             return {"task": text, "files": await asyncio.to_thread(from_contents, files, self._settings)}
 
         name = thread_id or new_thread_id()
@@ -76,7 +76,7 @@ class LocalRuns(LocalThreads):
         async def graph_input(thread: Thread) -> Command[Any]:
             questions = [waiting(item) for item in (await thread.snapshot()).interrupts]
             if not replies or not replies.keys() <= {question["id"] for question in questions}:
-                raise Refused("This question no longer waits for a reply. See below what does.")
+                raise Refused("This question no longer needs a reply. Any open questions are below.")
             return Command(resume=with_like(replies, questions))
 
         await self._start(thread_id, graph_input)
@@ -93,7 +93,7 @@ class LocalRuns(LocalThreads):
         """See Runs."""
         run = self._running.get(thread_id)
         if run is None and await self.is_running(thread_id):
-            raise Refused("Another process runs this thread: stop it there.")
+            raise Refused("Another process is running this thread: stop it there.")
         if run is None:
             raise Refused("This thread is not running.")
         run.cancel()
@@ -159,4 +159,4 @@ def _refusals() -> Iterator[None]:
         failure = explain(error)
         if failure.internal:
             raise
-        raise Refused(failure.line) from error
+        raise Refused(failure.line.removeprefix("--set ").lstrip(": ")) from error

@@ -13,6 +13,7 @@ from typing import Any
 
 from forethought.app import view
 from forethought.app.text import clean, one_line, to_json
+from forethought.state.plan_words import own_words
 from forethought.text import cut, how_many
 
 Json = Mapping[str, Any]
@@ -20,7 +21,7 @@ LONGEST = 65_000
 """Characters of a report; GitHub takes 65,536."""
 _SIZES = ((6_000, 1_000), (2_000, 200), (600, 100), (600, 30), (200, 20))
 """What is tried until a report fits: characters of a text, and records of a kind."""
-_CUT = "The rest is left out."
+_CUT = "The rest is omitted."
 
 
 def markdown_of_run(data: Json, release: str) -> str:
@@ -91,7 +92,7 @@ def _run(data: Json, release: str, longest: int, most: int) -> Iterator[str]:
         if text:
             yield f"## {heading}\n\n{fence(text, longest)}"
     for question in (result.get("interrupts") or [])[:10]:
-        yield f"## Waits for a person\n\n{fence(to_json(question), longest)}"
+        yield f"## Waiting for a person\n\n{fence(to_json(question), longest)}"
     yield from _plan(result, most)
     if result["steps"]:
         yield "## Steps"
@@ -109,14 +110,15 @@ def _plan(result: Json, most: int) -> Iterator[str]:
         found = [f"{code(one['error_type'])}: {code(one['evidence'])}" for one in review["errors"]]
         yield from _section(f"Planning errors in version {int(review['plan_version'])}", found, most)
     yield from _section(
-        "New plans asked for",
+        "New plans requested",
         [f"after step {one['n']}: {code(one['reason'])}" for one in result["replans"]],
         most,
     )
     plan = result["plan"] or {}
     subtasks = [
-        f"{code(one['id'])} ({code(one.get('status') or 'pending')}): {code(one['description'])}"
+        f"{code(one['id'])} ({code(one.get('status') or 'pending')}): {code(words)}"
         for one in plan.get("subtasks") or []
+        for words, _ in [own_words(one["description"])]
     ]
     yield from _section(f"Plan version {int(plan.get('version') or 0)}", subtasks, most)
 
@@ -162,5 +164,5 @@ def _some(items: Sequence[Callable[[], str]], most: int) -> Iterator[str]:
     left = len(items) - most
     yield from (item() for item in (items if left <= 0 else items[: most // 2]))
     if left > 0:
-        yield f"{how_many(left, 'record')} left out"
+        yield f"{how_many(left, 'record')} omitted"
         yield from (item() for item in items[-(most - most // 2) :])

@@ -9,6 +9,7 @@ from typing import Any
 
 from forethought.app.text import to_json
 from forethought.app.view import SIGN
+from forethought.state.plan_words import own_words
 
 Json = dict[str, Any]
 Pieces = list[tuple[bool, str]]
@@ -24,7 +25,7 @@ def plan_versions(plans: Sequence[Mapping[str, Any]], result: Mapping[str, Any],
     """The versions of the present task's plan, oldest first.
 
     {version, plan, review, errors, signs, by, replan, changes}: the plan (None where it cannot be read), what
-    the reflector found in it (errors, and signs that nothing looks after), who made it, the request that it
+    the reflector found in it (errors, and signs that the plan ignores), who made it, the request that it
     was made upon, and what changed since the version before.
     `plans` were written on the way (those of earlier tasks too), `base` is the last step before the task.
     """
@@ -82,7 +83,7 @@ def _parts(subtask: Mapping[str, Any]) -> dict[str, str]:
     tool = str(call.get("tool") or "")
     arguments = {f"{tool}: {name}": _text(value) for name, value in (call.get("arguments") or {}).items()}
     parts = {
-        "task": str(subtask.get("description") or ""),
+        "task": own_words(str(subtask.get("description") or ""))[0],
         "depends on": ", ".join(subtask.get("depends_on") or []),
         "expected": str(subtask.get("expected") or ""),
         "calls": tool,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from forethought.app.report import named_checks, report
@@ -25,6 +25,15 @@ _ROLES = {
     "answer agent": ("answer", "answer_intra", "answer_checks"),
 }
 """Keys of `usage` under which a role is booked that has several."""
+_DOING = {
+    "planner": "The planner is thinking.",
+    "prospective_reflector": "The reflector is examining the plan.",
+    "replan_trigger": "The next subtasks are starting.",
+    "tool_agent": "The agent is working on {}.",
+    "tool_executor": "Tools are running for {}.",
+    "answer_agent": "The answer is being written.",
+    "lesson_keeper": "A lesson is being written.",
+}
 _WORDS = re.compile(r"\d[\d.,]*\d|\w{4,}")
 
 
@@ -73,6 +82,7 @@ async def run_data(
         },
         "roles": _by_role(values.get("usage") or {}),
         "running": running,
+        "doing": doing(snapshot.next, under_way(values)) if running else "",
         "whole": whole,
         "checkpoint": checkpoint,
         "branches": len(branches_of_tree(tree)),
@@ -103,6 +113,12 @@ def under_way(values: Mapping[str, Any]) -> set[str]:
     """The subtasks of the present wave whose step is still to be recorded."""
     recorded = {step["n"] for step in values.get("trajectory") or []}
     return {one["subtask"] for one in values.get("dispatch") or [] if one["n"] not in recorded}
+
+
+def doing(nodes: Sequence[str], active: Collection[str]) -> str:
+    """What a running task does now, by the nodes of its graph that are due."""
+    words = _DOING.get(nodes[0] if nodes else "", "The run is starting.")
+    return words.format(", ".join(sorted(active)) or "the subtasks")
 
 
 def _by_role(usage: Mapping[str, Any]) -> dict[str, Any]:

@@ -148,7 +148,7 @@ class ServerRuns:
         if not text:
             raise Refused("Write the task.")
         if thread_id and unfinished(await self.snapshot(thread_id)):
-            raise Refused("This thread has an unfinished task: resume it, or begin a new thread.")
+            raise Refused("This thread has an unfinished task: resume it, or start a new thread.")
         context = self._checked(settings or {}) if not thread_id else None
         sent = [{"name": name, "data": base64.b64encode(data).decode()} for name, data in files]
         async with _asked(thread_id):
@@ -166,7 +166,7 @@ class ServerRuns:
         """See Runs."""
         questions = [waiting(item) for item in (await self.snapshot(thread_id)).interrupts]
         if not replies or not replies.keys() <= {question["id"] for question in questions}:
-            raise Refused("This question no longer waits for a reply. See below what does.")
+            raise Refused("This question no longer needs a reply. Any open questions are below.")
         await self._run(thread_id, command={"resume": with_like(replies, questions)})
 
     async def resume(self, thread_id: str) -> None:

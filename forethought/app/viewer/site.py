@@ -29,6 +29,7 @@ from forethought.app.viewer.prose import prose
 from forethought.app.viewer.runs import Refused, Runs, UnknownThread
 from forethought.settings import Settings
 from forethought.state.context import Context
+from forethought.state.plan_words import own_words
 from forethought.text import how_many
 
 HERE = Path(__file__).parent
@@ -63,6 +64,7 @@ def environment() -> Environment:
         "call": _call,
         "prose": prose,
         "words": _words,
+        "own_words": lambda description: own_words(description)[0],
     }
     templates.filters |= {"how_many": how_many, "local_time": _local_time}
     templates.globals |= {"root": ROOT, "usage_line": view.usage_line, "address": _address}

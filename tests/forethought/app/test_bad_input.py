@@ -29,6 +29,8 @@ BAD = [
     ("run x --model openai:gpt-4.1", 2, "set OPENAI_API_KEY"),
     ("run x --set max_stps=3", 2, "did you mean max_steps"),
     ("run x --set zzz=3", 2, "known: model, "),
+    ("run x --set files=a.txt", 2, "name files with --file"),
+    ("run x --effort paper", 2, "write --set effort=VALUE"),
     ("run x --set max_steps", 2, "write KEY=VALUE"),
     ("run x --set max_steps=0", 2, "--set max_steps is '0': must be greater than or equal to 1"),
     ("run x --set forced_replans=6,x", 2, "--set forced_replans is 'x'"),

@@ -57,9 +57,9 @@ def test_what_nobody_sees_goes_and_what_joins_letters_stays() -> None:
     assert to_json("a\u200bb\U000e0041", None) == r'"a\u200bb\udb40\udc41"'
 
 
-def test_the_first_lines_say_how_many_more_there_are() -> None:
-    assert first_lines("a\n\nb\nc\nd\n", 2) == ["a", "b", "… 2 more lines"]
-    assert first_lines("a\nb\nc", 2) == ["a", "b", "c"], "the last one takes no more room than its count"
+def test_between_the_first_lines_and_the_last_stands_how_many_more_there_are() -> None:
+    assert first_lines("a\n\nb\nc\nd\ntotal 5\n", 2) == ["a", "… 3 more lines", "total 5"]
+    assert first_lines("a\nb\nc\nd", 2) == ["a", "b", "c", "d"], "a short text is whole"
     assert first_lines("x" * 50, 1, 10) == ["xxxxxxxxx…"]
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from forethought.app import view
 from forethought.app.display import make_console
 from forethought.app.questions import show_question
+from forethought.state.plan_words import for_one_call
 
 WHOLE = {"id": "a", "description": "Look at it", "depends_on": [], "expected": ""}
 
@@ -29,6 +30,15 @@ def test_the_call_that_a_subtask_begins_with_is_shown_until_it_is_made() -> None
     assert "\x1b" not in text
     assert "visit_webpage(" not in shown({"status": "finished", "call": call})
     assert "(" not in shown({"status": "pending", "call": None}).removeprefix("Approve this plan? ")
+
+
+def test_of_one_of_several_calls_the_call_is_shown_and_not_what_the_worker_reads() -> None:
+    call = {"tool": "read_file", "arguments": {"path": "a.txt"}}
+    record = {"description": for_one_call("Look at both", "read_file({...})"), "call": call}
+    for status in ("pending", "finished"):
+        text = shown({**record, "status": status})
+        assert 'read_file(path="a.txt")' in text
+        assert "Of this only" not in text
 
 
 def test_a_plan_is_approved_as_a_whole_and_shown_in_short() -> None:
@@ -95,6 +105,11 @@ def test_a_steps_own_time_stands_apart_from_its_models() -> None:
     record = {"n": 1, "subtask": "a", "tool": "look", "ok": True, "seconds": 3.5}
     assert "ok 3.5s\n" in printed(view.step(record))
     assert "ok 0.5s (model 3.0s)" in printed(view.step({**record, "usage": {"seconds": 3.0}}))
+
+
+def test_a_failed_step_says_so_and_whose_failure_it_is() -> None:
+    record = {"n": 1, "subtask": "a", "tool": "look", "ok": False, "cause": "tool", "seconds": 3.5}
+    assert "failed (tool) 3.5s\n" in printed(view.step(record))
 
 
 def at_terminal(*shown: Any) -> str:

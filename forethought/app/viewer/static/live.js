@@ -36,7 +36,7 @@
     last = Date.now();
     const answer = await fetch(location.href).catch(() => null);
     if (!answer) return soon(RETRY_MS);  // the events say so, too
-    if (!answer.ok) return say("This page no longer follows the run. Load it again.");
+    if (!answer.ok) return say("This page no longer updates. Reload it.");
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const fresh = page.getElementById("main");
     document.title = page.title;
@@ -58,7 +58,7 @@
     source.onopen = () => say("");
     source.onmessage = () => soon();
     source.onerror = () => say(source.readyState === EventSource.CLOSED
-      ? "This page no longer follows the run. Load it again."
+      ? "This page no longer updates. Reload it."
       : "The viewer does not answer. This page shows the run as it was.");
   }
 

@@ -20,7 +20,7 @@ def test_a_critical_error_is_found_and_kept(cli: Cli, debugging: Start) -> None:
     calls = failed_run(cli, server)
     found = cli("debug", "t1", "--json").json
     assert server.names[calls:] == [*LABELS, "CriticalError"]
-    assert found["subject"] == {"id": "t1", "task": "What is 40 + 2?", "source": "forethought", "steps": 4}
+    assert found["subject"] == {"id": "t1", "task": "What is 40 + 2?", "source": "forethought", "steps": 3}
     assert (found["status"], found["method"]) == ("found", "triage")
     assert found["critical"]["critical_step"] == 3
     assert found["critical"]["correction_guidance"] == GUIDANCE
@@ -70,7 +70,7 @@ def test_a_rerun_goes_on_from_the_middle_and_is_compared(cli: Cli, debugging: St
     assert all(GUIDANCE in seen.text for seen in server.requests[-2:])
     for shown in (done.out, cli("show", "debug:t1:1").out):
         for part in (
-            "debugging t1 (forethought), 4 steps",
+            "debugging t1 (forethought), 3 steps and the answer",
             "task: What is 40 + 2?",
             "#1 no error",
             '#3 action parameter_error  "both say 42"',
@@ -103,7 +103,7 @@ def test_reruns_that_fail_are_located_again_and_each_starts_from_the_run_that_fa
     ]  # fmt: skip
     assert GUIDANCE in server.requests[-1].text
     assert [item["head"] for item in kept] == [True, False, False, False], "no failed re-run is the head"
-    assert cli("debug", "t1", "--json").json["subject"]["steps"] == 4, "it can be debugged again"
+    assert cli("debug", "t1", "--json").json["subject"]["steps"] == 3, "it can be debugged again"
 
 
 def test_the_thread_is_run_again_as_it_was_run_and_the_debugger_has_its_own_model(

@@ -52,7 +52,7 @@ async def test_with_tokens_a_person_signs_in(open_viewer: Open, monkeypatch: pyt
         asked = await browser.get("/new")
         assert (asked.status_code, 'value="/view/new"' in asked.text) == (401, True)
         wrong = await browser.post("/sign-in", {"token": "something", "next": "/view/new"})
-        assert (wrong.status_code, "is not known" in wrong.text, "set-cookie" in wrong.headers) == (
+        assert (wrong.status_code, "Unknown access token" in wrong.text, "set-cookie" in wrong.headers) == (
             401,
             True,
             False,

@@ -22,7 +22,7 @@ async def test_a_task_with_files_is_begun_carried_out_and_answered(
 ) -> None:
     scripted()
     async with open_viewer() as browser:
-        assert "Begin" in (await browser.get("/new")).text
+        assert "Start" in (await browser.get("/new")).text
         files = [("files", ("a.csv", b"a,b\n1,2\n")), ("files", ("b.txt", b"words"))]
         begun = await browser.post("/new", {"task": "What is 40 + 2?", "effort": "paper"}, files=files)
         assert begun.history[0].status_code == 303
@@ -59,6 +59,15 @@ async def test_bad_input_brings_the_form_again(
         assert "No threads yet" in (await browser.get("/")).text
 
 
+async def test_files_that_a_form_forgets_are_asked_for_again(open_viewer: Open, scripted: Scripted) -> None:
+    scripted()
+    async with open_viewer() as browser:
+        form = {"task": "keep me", "effort": "much"}
+        assert "Choose the files again." not in (await browser.post("/new", form)).text
+        again = await browser.post("/new", form, files=[("files", ("a.csv", b"a,b"))])
+        assert "Choose the files again." in again.text
+
+
 async def test_a_plan_is_rejected_edited_and_approved(open_viewer: Open, scripted: Scripted) -> None:
     scripted()
     async with open_viewer() as browser:
@@ -82,7 +91,7 @@ async def test_a_plan_is_rejected_edited_and_approved(open_viewer: Open, scripte
         assert "Approve plan version 2?" in await browser.settled(thread)
         stale = await browser.post(f"/threads/{thread}/reply", {f"decision:{key}": "approve"})
         if (now := (await asked(browser, thread))[0]) != key:
-            assert "no longer waits" in stale.text
+            assert "no longer needs" in stale.text
         state = (await browser.runs.snapshot(thread)).values
         subtasks = [{**one, "description": one["description"] + "!"} for one in state["plan"]["subtasks"]]
         edited = {f"decision:{now}": "edit", f"value:{now}": json.dumps(subtasks)}
@@ -132,6 +141,7 @@ async def test_a_run_is_stopped_and_resumed(open_viewer: Open, scripted: Scripte
         while "ToolChoice" not in server.names:
             assert await browser.runs.is_running(thread)
             await asyncio.sleep(0.01)
+        assert "The agent is working on " in (await browser.get(f"/threads/{thread}")).text
         refused = await browser.post(f"/threads/{thread}/task", {"task": "another"})
         assert "is running" in refused.text
         page = await browser.post(f"/threads/{thread}/stop")

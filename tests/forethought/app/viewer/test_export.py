@@ -122,13 +122,13 @@ def test_a_long_run_still_fits_an_issue() -> None:
     data = {"thread_id": "t", "task": "x" * 90_000, "files": [], "result": result, "debuggings": []}
     text = markdown_of_run(data, "forethought")
     assert 10_000 < len(text) <= LONGEST
-    assert "970 records left out" in text or "980 records left out" in text
+    assert "970 records omitted" in text or "980 records omitted" in text
     assert "### Step 1000" in text
     errors = [{"error_type": "e" * 300, "evidence": "`" * 140} for _ in range(40)]
     result["plan_reviews"] = [{"plan_version": n, "errors": errors} for n in range(40)]
     cut = markdown_of_run(data, "forethought")
     assert 10_000 < len(cut) <= LONGEST
-    assert cut.endswith("\n\nThe rest is left out.\n")
+    assert cut.endswith("\n\nThe rest is omitted.\n")
     assert "`" not in outside_code(cut)
 
 

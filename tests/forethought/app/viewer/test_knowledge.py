@@ -79,4 +79,4 @@ async def test_lessons_lead_to_the_thread_that_taught_them(
     first, second = (" ".join(one.text.split()) for one in shown.select("article"))
     for part in ("in use", "found 1 time ", "shown to 3 tasks: helped 2, hurt 1", "task 2, steps 3, 4"):
         assert part in first
-    assert "in quarantine: made under the influence of web" in second
+    assert "in quarantine: based on text from web" in second

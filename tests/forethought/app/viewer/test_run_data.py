@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forethought.app.viewer.plan_history import plan_changes
 from forethought.app.viewer.prose import prose
-from forethought.app.viewer.run_data import passage, under_way
+from forethought.app.viewer.run_data import doing, passage, under_way
 from forethought.app.viewer.timeline import step_record, timeline
 from tests.support.sample_state import step
 
@@ -59,6 +59,12 @@ def test_a_subtask_is_under_way_until_its_step_is_recorded() -> None:
     sent = [{"subtask": "a", "n": 1}, {"subtask": "b", "n": 2}]
     assert under_way({"dispatch": sent, "trajectory": [step(1, "a")]}) == {"b"}
     assert under_way({}) == set()
+
+
+def test_a_running_task_says_what_it_does() -> None:
+    assert doing(["planner"], set()) == "The planner is thinking."
+    assert doing(["tool_agent", "tool_agent"], {"b", "a"}) == "The agent is working on a, b."
+    assert doing([], set()) == "The run is starting."
 
 
 def test_plan_changes_tell_which_words_differ() -> None:

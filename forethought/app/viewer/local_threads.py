@@ -42,7 +42,7 @@ class LocalThreads:
         graph = self._debugger if is_debugging(thread_id) else self._graph
         snapshot: StateSnapshot = await graph.aget_state(config)
         if snapshot.created_at is None:
-            raise UnknownThread(thread_id)
+            raise UnknownThread(f"{thread_id} with this checkpoint" if checkpoint else thread_id)
         return snapshot
 
     async def tree(self, thread_id: str) -> Mapping[str, str | None]:

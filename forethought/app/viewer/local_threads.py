@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class LocalThreads:
     """See Threads. `saver` is open as long as they are read."""
 
+    poll_s = 0.5
+
     def __init__(self, saver: ThreadSaver, settings: Settings) -> None:
         from forethought.graph.agent import build_agent
         from forethought.graph.debugger import build_debugger

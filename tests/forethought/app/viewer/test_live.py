@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
+from forethought.app.viewer import live
 from forethought.app.viewer.local_threads import LocalThreads
 from forethought.app.viewer.runs import UnknownThread
 from forethought.settings import Settings

@@ -51,6 +51,10 @@ _DECLARED = re.compile(r"^FORETHOUGHT_|^PG|_API_KEY$")
 _PIECE = re.compile(r"(?:[\s,;&?\"']|\\n)+")
 _OPTION = re.compile(r"(?<![\w.-])([\w.-]+)(?:[\"']?\s*=|[\"']\s*:|:\s)\s*[\"']?([^\s,;&\"']+)")
 _LOGIN = re.compile(r"(?<=://)([^\s/?#:]*)(?::([^\s/?#]*))?@")
+_SHAPES = re.compile(
+    rf"{PROVIDER_KEY.pattern}|(?<=[Bb]earer )[A-Za-z0-9._~+/-]{{20,}}=*|(?<=://)[^\s/:@]+:[^\s/@]+(?=@)",
+    re.DOTALL,
+)
 _registered: frozenset[str] = frozenset()
 
 
@@ -129,6 +133,15 @@ def _is_webhook(name: str, value: str) -> bool:
 def redactor(settings: Settings | None = None) -> Callable[[str], str]:
     """A function that redacts all secrets, also as they stand in JSON, addresses or headers."""
     return _redactor(secret_values(settings))
+
+
+def scrubber(settings: Settings | None = None) -> Callable[[str], str]:
+    """A redactor that also redacts what has the shape of a key or a login, whoever it belongs to.
+
+    For what leaves this machine, such as exports, and for what a model is trained on.
+    """
+    own = redactor(settings)
+    return lambda text: _SHAPES.sub(REDACTED, own(text))
 
 
 @lru_cache(maxsize=32)

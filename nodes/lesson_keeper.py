@@ -30,11 +30,11 @@ from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.situation import situation
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import LessonDraft
+from forethought.redaction import scrubber
 from forethought.state.agent import AgentState, Lessons, Replan
 from forethought.state.context import Context
 from forethought.state.reducers import with_statuses
 from forethought.text import cut, one_line
-from forethought.training.scrub import training_scrubber
 
 _TASK_CHARS = 400
 _PART_CHARS = 1_000
@@ -137,7 +137,7 @@ def _checker(state: AgentState) -> Callable[[LessonDraft], str | None]:
 def _lesson(draft: LessonDraft, known: Sequence[str], state: AgentState, services: Services) -> Lesson:
     """The lesson with where it comes from. Secrets are redacted, those of this machine and what looks like
     one."""
-    scrub = training_scrubber(services.settings)
+    scrub = scrubber(services.settings)
     thread, number, now = thread_of(), state["progress"]["task"], now_utc()
     is_known = error_name(draft.error_type or "") in map(error_name, known)
     return Lesson(

@@ -134,7 +134,7 @@ def _problem(reply: Json, question: Mapping[str, Any]) -> str:
     if question.get("kind", "question") == "question":
         number = str(reply["value"])
         slip = choices and number.isdecimal() and not any(map(str.isdecimal, "".join(map(str, choices))))
-        return f"there is no choice {number}: write 1 to {len(choices)}, or your own answer" if slip else ""
+        return f"no choice {number}: write 1 to {len(choices)}, or your own answer" if slip else ""
     if reply["decision"] == "edit" and not reply["value"]:
         what = (
             "the arguments as a JSON object" if question["kind"] == "tool" else "the subtasks as a JSON list"

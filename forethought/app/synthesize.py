@@ -209,13 +209,13 @@ class _Use:
         from forethought.app.synthesis_use import keep_lessons
         from forethought.lessons.book import LessonBook, namespace_of
         from forethought.lessons.record import now_utc
+        from forethought.redaction import scrubber
         from forethought.storage import open_lessons
-        from forethought.training.scrub import training_scrubber
         from forethought.users import LOCAL_USER
 
         async with open_lessons(address_of(self.settings)) as store:
             book = LessonBook(store, namespace_of(LOCAL_USER, self.namespace))
-            kept = await keep_lessons(self.values, self.id, book, training_scrubber(self.settings), now_utc())
+            kept = await keep_lessons(self.values, self.id, book, scrubber(self.settings), now_utc())
         for lesson in kept:
             echo(f"{lesson.error_type} is in quarantine; release it: forethought lessons confirm {lesson.id}")
         return "next: confirm the lessons, then forethought run TASK --set lessons=true"

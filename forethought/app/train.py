@@ -65,10 +65,10 @@ class ReductionOptions(CommandOptions):
 
 def export(options: ExportOptions) -> int:
     """Turn records into a chat dataset, without secrets or duplicates."""
+    from forethought.redaction import scrubber
     from forethought.training.dataset import HELD_OUT, TRAIN, export
-    from forethought.training.scrub import training_scrubber
 
-    scrub = training_scrubber(settings_from(options))
+    scrub = scrubber(settings_from(options))
     hosted, folder = options.format == "openai", options.out
     split: dict[str, Any] = {"held_out": options.held_out, "seed": options.seed}
     summary = export(options.records, folder, scrub, hosted=hosted, **split)

@@ -22,15 +22,15 @@ MECHANISMS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "replanning": (("replanning",), "plans replaced"),
     "planned_calls": (("planned_calls",), "made without a model"),
     "moves": (("tool",), ""),
-    "tool_intra": (("tool_intra",), "moves revised or not made"),
+    "tool_intra": (("tool_intra",), "moves revised or dropped"),
     "tools": (("inspector",), ""),
     "foresight": (("foresight_tools", "foresight_user"), "results held back, or new plans"),
     "repeats": ((), "calls prevented"),
     "short_term_memory": ((), ""),
     "long_term_memory": ((), ""),
     "answer": (("answer",), ""),
-    "answer_intra": (("answer_intra",), "answers mended, or new rounds"),
-    "answer_checks": (("answer_checks",), "answers mended"),
+    "answer_intra": (("answer_intra",), "answers corrected, or new rounds"),
+    "answer_checks": (("answer_checks",), "answers corrected"),
     "round_reflection": (("retrospective",), ""),
     "lessons": (("lessons",), ""),
 }
@@ -142,7 +142,7 @@ def _notes(state: State) -> dict[str, Note]:
         "answer_checks": {
             "checks": len(checks),
             "not met": checks.count("no"),
-            "moves to mend": sum(step["n"] > n for step in steps for n in mended),
+            "corrective moves": sum(step["n"] > n for step in steps for n in mended),
         },
     }
     return {

@@ -131,7 +131,7 @@ async def test_a_call_is_allowed_or_not(
     page: Page, models: ModelServer, viewer: Viewer, decision: str, trace: str
 ) -> None:
     await page.goto(viewer.path(f"call to {decision.lower()}"))
-    question = page.get_by_role("group", name="Allow the call of visit_webpage?")
+    question = page.get_by_role("group", name="Allow the call to visit_webpage?")
     await expect(question).to_contain_text(Fetching.address)
     await page.get_by_label("Reason").fill("not now")
     await reply(page, decision)

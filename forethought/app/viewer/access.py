@@ -72,7 +72,7 @@ class Access:
             path=self._root,
             secure=request.url.scheme == "https",
             httponly=True,
-            samesite="strict",
+            samesite="lax",  # a link from elsewhere finds the user signed in
         )
         return answer
 
@@ -92,10 +92,10 @@ def token_of(request: Request) -> str:
 
 def is_foreign(request: Request) -> bool:
     """Whether another site's page sent a request, as browsers tell."""
-    origin = request.headers.get("origin")
-    site = request.headers.get("sec-fetch-site", "none")
-    elsewhere = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
-    return elsewhere or site not in ("same-origin", "none")
+    if site := request.headers.get("sec-fetch-site"):
+        return site not in ("same-origin", "none")
+    origin = request.headers.get("origin")  # by plain HTTP, browsers send no more than this
+    return origin is not None and urlsplit(origin).netloc != request.headers.get("host")
 
 
 def _cookie(request: Request) -> str:

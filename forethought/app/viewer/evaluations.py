@@ -95,7 +95,7 @@ async def plot(request: Request) -> Response:
     drawings = list(values["drawings"].values())
     number = request.path_params["number"]
     if number >= len(drawings):
-        raise HTTPException(404, "there is no such plot")
+        raise HTTPException(404, "no such plot")
     return Response(drawings[number], media_type="image/svg+xml")
 
 
@@ -146,7 +146,7 @@ def _named(request: Request) -> tuple[str, Path]:
     """The evaluation that the address names. Raises HTTPException."""
     name = request.path_params["name"]
     if name not in _folders(request):
-        raise HTTPException(404, "there is no such evaluation")
+        raise HTTPException(404, "no such evaluation")
     return name, _folders(request)[name]
 
 
@@ -156,7 +156,7 @@ def _result(folder: Path, query: Mapping[str, str]) -> Result:
     for result in read_evaluation(folder).results:
         if (result.method, result.sample, str(result.trial)) == wanted and result.trajectory:
             return result
-    raise HTTPException(404, "there is no such trial")
+    raise HTTPException(404, "no such trial")
 
 
 def _report(path: Path) -> Json:

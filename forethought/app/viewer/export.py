@@ -1,6 +1,6 @@
 """A thread as one file for a bug report: a page that opens without a network, Markdown, or JSON.
 
-Secrets are redacted once more, whatever the run has redacted already.
+Secrets are redacted once more, and so is what has the shape of a key or a login, whoever it belongs to.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from forethought.app.viewer.markdown_export import markdown_of_debugging, markdo
 from forethought.app.viewer.run_data import debugging_data, run_data
 from forethought.app.viewer.runs import Threads
 from forethought.app.viewer.site import HERE, environment, runs_of
-from forethought.redaction import redact_texts, redactor
+from forethought.redaction import redact_texts, redactor, scrubber
 from forethought.settings import Settings
 
 TYPES = {"html": "text/html", "md": "text/markdown", "json": "application/json"}
@@ -41,8 +41,7 @@ async def export(threads: Threads, thread_id: str, kind: str, settings: Settings
     """
     debugging = is_debugging(thread_id)
     reading = debugging_data(threads, thread_id) if debugging else run_data(threads, thread_id, whole=True)
-    redact = redactor(settings)
-    data = redact_texts(await reading, redact)
+    data = redact_texts(await reading, scrubber(settings))
     if kind == "json":
         text = to_json(data if debugging else data["result"]) + "\n"
     elif kind == "md":
@@ -52,7 +51,7 @@ async def export(threads: Threads, thread_id: str, kind: str, settings: Settings
         values = {"debugging": data, "whole": True} if debugging else data
         templates = await asyncio.to_thread(_templates)  # it reads files
         text = templates.get_template(name).render(layout="export.html.j2", release=release(), **values)
-    return redact(text)
+    return redactor(settings)(text)
 
 
 async def download(request: Request) -> Response:
@@ -62,7 +61,11 @@ async def download(request: Request) -> Response:
         raise HTTPException(404, f"an export ends with {', '.join(TYPES)}")
     name = f"{re.sub(r'[^A-Za-z0-9._-]+', '-', thread_id)[:100]}.{kind}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(await export(runs_of(request), thread_id, kind), media_type=TYPES[kind], headers=headers)
+    return Response(
+        await export(runs_of(request), thread_id, kind, request.app.state.settings),
+        media_type=TYPES[kind],
+        headers=headers,
+    )
 
 
 def release() -> str:

@@ -26,16 +26,19 @@ _TIMEOUT_S = 60
 
 
 @lru_cache(maxsize=100)
-def _client(address: str, token: str) -> LangGraphClient:
+def client_of(address: str, token: str) -> LangGraphClient:
+    """A client of the server at `address`, with a user's token ('': none)."""
     headers = {"authorization": f"Bearer {token}"} if token else {}
     # Not `get_client`, which tries again for seconds: pages that are open would keep the server from its end.
-    return LangGraphClient(httpx.AsyncClient(base_url=address, headers=headers, timeout=_TIMEOUT_S))
+    # Nor through a proxy of the environment, which would see the token: the server is this one.
+    client = httpx.AsyncClient(base_url=address, headers=headers, timeout=_TIMEOUT_S, trust_env=False)
+    return LangGraphClient(client)
 
 
 def _runs(request: Request) -> ServerRuns:
     host, port = request.scope["server"]
     name = f"[{host}]" if ":" in host else host
-    return ServerRuns(_client(f"http://{name}:{port}", token_of(request)), request.state.user, SETTINGS)
+    return ServerRuns(client_of(f"http://{name}:{port}", token_of(request)), request.state.user, SETTINGS)
 
 
 class _NoInternals:

@@ -12,7 +12,6 @@ from starlette.routing import Route
 from forethought.app.viewer.runs import Refused, UnknownThread
 from forethought.app.viewer.site import runs_of
 
-_POLL_S = 0.5
 _QUIET_S = 20
 """After so long without a change a comment is sent: what lies between may close a silent connection."""
 
@@ -33,8 +32,8 @@ async def changes(request: Request) -> Response:
             if now != mark or quiet >= _QUIET_S:
                 yield ": still here\n\n" if now == mark else f"data: {now}\n\n"
                 mark, quiet = now, 0.0
-            await asyncio.sleep(_POLL_S)
-            quiet += _POLL_S
+            await asyncio.sleep(runs.poll_s)
+            quiet += runs.poll_s
 
     return StreamingResponse(events(), media_type="text/event-stream")
 

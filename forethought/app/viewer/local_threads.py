@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class LocalThreads:
     """See Threads. `saver` is open as long as they are read."""
 
+    poll_s = 0.5
+
     def __init__(self, saver: ThreadSaver, settings: Settings) -> None:
         from forethought.graph.agent import build_agent
         from forethought.graph.debugger import build_debugger
@@ -42,7 +44,7 @@ class LocalThreads:
         graph = self._debugger if is_debugging(thread_id) else self._graph
         snapshot: StateSnapshot = await graph.aget_state(config)
         if snapshot.created_at is None:
-            raise UnknownThread(thread_id)
+            raise UnknownThread(f"{thread_id} with this checkpoint" if checkpoint else thread_id)
         return snapshot
 
     async def tree(self, thread_id: str) -> Mapping[str, str | None]:

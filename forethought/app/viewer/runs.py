@@ -59,6 +59,9 @@ def replies_to(snapshot: StateSnapshot, replies: Mapping[str, Json]) -> Json:
 class Threads(Protocol):
     """Threads in a database or on a LangGraph server, as one user sees them."""
 
+    poll_s: float
+    """Seconds between two looks at a thread's mark."""
+
     async def threads(self, limit: int) -> list[Json]:
         """The newest threads and debuggings, as `forethought.app.threads.entries.entry` makes them, with the
         whole task and answer."""

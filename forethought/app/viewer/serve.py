@@ -58,7 +58,7 @@ async def serve(options: ViewOptions, shutdown: Shutdown) -> None:
         runs = LocalRuns(saver, options, shutdown)
         with _listen(options.host, options.port) as listener:
             address = _address(options.host, listener.getsockname()[1], options.thread, token)
-            print(f"{address} (Ctrl-C ends it)", flush=True)
+            print(f"{address} (Ctrl-C stops the viewer)", flush=True)
             if not options.no_browser and _has_browser():
                 await asyncio.to_thread(webbrowser.open, address)
             site = make_site(lambda request: runs, settings)

@@ -50,6 +50,8 @@ _POLL_S = 0.05
 class ServerRuns:
     """See Runs. `client` speaks with the user's own token, so the server's rules of ownership hold."""
 
+    poll_s = 2.0  # of a running thread, the API gives the whole state only
+
     def __init__(self, client: LangGraphClient, user: str, settings: Settings) -> None:
         self._client, self._user, self._settings = client, user, settings
 

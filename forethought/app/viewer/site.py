@@ -140,9 +140,14 @@ class _Headers:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_static = scope.get("path", "").startswith(
+            f"{ROOT}/static/"
+        )  # nothing of a run: kept, and asked after
+
         async def send_with(message: Message) -> None:
             if message["type"] == "http.response.start":
-                named = ((name.encode(), value.encode()) for name, value in HEADERS.items())
+                headers = HEADERS | ({"cache-control": "no-cache"} if is_static else {})
+                named = ((name.encode(), value.encode()) for name, value in headers.items())
                 message["headers"] = [*message["headers"], *named]
             await send(message)
 
@@ -165,7 +170,7 @@ def make_pages(
         exception_handlers={UnknownThread: _failed, HTTPException: _failed, Refused: _refused},
     )
     app.state = State() if state is None else state
-    app.state.runs_for = runs_for
+    app.state.runs_for, app.state.settings, app.state.seconds = runs_for, settings, {}
     return _Headers(Access(app, settings, ROOT, _sign_in))
 
 

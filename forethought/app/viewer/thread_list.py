@@ -32,7 +32,12 @@ async def threads(request: Request) -> Response:
     async def state_of(thread_id: str) -> Mapping[str, Any]:
         return (await runs.snapshot(thread_id)).values
 
-    await add_seconds([one for thread in shown for one in (thread, *thread["debuggings"])], state_of)
+    known: dict[tuple[str, str], Any] = request.app.state.seconds
+    listed_here = [one for thread in shown for one in (thread, *thread["debuggings"])]
+    await add_seconds([one for one in listed_here if _version(one) not in known], state_of)
+    known.update((_version(one), one["seconds"]) for one in listed_here if "seconds" in one)
+    for one in listed_here:
+        one["seconds"] = known[_version(one)]
     return page(
         "threads.html.j2",
         threads=shown, query=query, status=status, number=wanted, more=len(listed) > wanted * PAGE,
@@ -53,6 +58,10 @@ def select(entries: Sequence[Json], query: str, status: str) -> list[Json]:
         (debugged["debuggings"] if debugged else top).append(one)
     words = query.casefold().split()
     return [one for one in top if status in ("", one["status"]) and all(word in _text(one) for word in words)]
+
+
+def _version(entry: Json) -> tuple[str, str]:
+    return entry["thread_id"], entry["time"]
 
 
 def _text(entry: Json) -> str:

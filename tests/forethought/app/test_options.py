@@ -47,7 +47,8 @@ def test_without_a_model_those_of_the_server_are_listed(
     assert context_of(Context, flags, made).model == Context().model, "which lists none may have any"
     server.models = ("qwen3:8b", "llama3")
     with pytest.raises(
-        CliError, match=f"the server at {server.url} does not serve .* with --model: llama3, qwen3:8b"
+        CliError,
+        match=f"the server at {server.url} does not serve .* set the model to one of these: llama3, qwen3:8b",
     ) as raised:
         context_of(Context, flags, made)
     assert raised.value.code == 2

@@ -131,7 +131,7 @@ def test_a_slip_is_asked_for_again_at_once_and_a_number_among_figures_is_an_answ
             ["write approve, reject, edit, or yes or no", "as a JSON list"],
         ),
         (TOOL, ["all", "edit: x", "approve all"], ["approve all, or yes or no", "as a JSON object"]),
-        (colours, ["3", "green"], ["there is no choice 3: write 1 to 2, or your own answer"]),
+        (colours, ["3", "green"], ["no choice 3: write 1 to 2, or your own answer"]),
         (years, ["2026"], []),
     ):
         console, replies = make_console(), iter(typed)

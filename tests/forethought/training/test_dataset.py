@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.json_files import sha256
+from forethought.redaction import scrubber
 from forethought.settings import Settings
 from forethought.training.dataset import export, load_dataset, row_of, same_tasks, split_by_task
 from forethought.training.errors import TrainingError
-from forethought.training.scrub import training_scrubber
 from forethought.trajectories.questions import normalised
 from tests.forethought.training.samples import record, write_records
 
@@ -61,7 +61,7 @@ def test_secrets_are_blotted_out_of_every_part(monkeypatch: pytest.MonkeyPatch, 
         answer="see https://me:passw0rd@host.example/x",
     )
     source = write_records(tmp_path / "r.jsonl", [bad, record(1)])
-    summary = export([source], tmp_path / "data", training_scrubber(Settings()), held_out=0)
+    summary = export([source], tmp_path / "data", scrubber(Settings()), held_out=0)
     text = (tmp_path / "data" / "train.jsonl").read_text()
     assert summary.scrubbed == 1
     assert not [part for part in ("own-secret", "sk-proj", "passw0rd") if part in text]
@@ -78,12 +78,12 @@ def test_secrets_are_blotted_out_of_every_part(monkeypatch: pytest.MonkeyPatch, 
     ],
 )
 def test_what_has_the_shape_of_a_key_goes(text: str) -> None:
-    assert training_scrubber(Settings())(f"a {text} b") == "a [secret] b"
+    assert scrubber(Settings())(f"a {text} b") == "a [secret] b"
 
 
 def test_ordinary_text_stays() -> None:
     text = "The task-list at https://example.org/a:b@c says risk-averse agents ask-first. Bearer of news."
-    assert training_scrubber(Settings())(text) == text
+    assert scrubber(Settings())(text) == text
 
 
 def test_like_reflections_on_different_tries_both_stay(tmp_path: Path) -> None:

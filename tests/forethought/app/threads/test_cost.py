@@ -134,7 +134,7 @@ def test_an_answer_mended_for_its_checks_is_theirs(cli: Cli, served: Serve) -> N
     cli("run", "the task", "--thread", "t", "--set", "effort=auto")
     rows = costs(cli)
     assert (rows["answer"]["calls"], rows["answer_checks"]["calls"]) == (1, 1)
-    assert rows["answer_checks"]["note"] == "answers mended: 1; checks: 1; moves to mend: 1"
+    assert rows["answer_checks"]["note"] == "answers corrected: 1; checks: 1; corrective moves: 1"
     assert "replanning" not in rows
 
 

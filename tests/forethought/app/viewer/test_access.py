@@ -61,7 +61,7 @@ async def test_with_tokens_a_person_signs_in(open_viewer: Open, monkeypatch: pyt
         assert page.url.path == "/view/new"
         cookie = page.history[0].headers["set-cookie"].lower()
         assert "httponly" in cookie
-        assert "samesite=strict" in cookie
+        assert "samesite=lax" in cookie
         assert (await browser.get("/")).status_code == 200, "with the cookie"
 
 

@@ -172,3 +172,13 @@ def test_the_viewer_offers_the_same_as_downloads(ran: Cli, viewer: TestClient) -
     assert viewer.get(links[2]).json() == ran("show", "t1", "--json").json
     assert viewer.get("/view/threads/t1/export.exe").status_code == 404
     assert viewer.get("/view/threads/none/export.md").status_code == 404
+
+
+def test_keys_and_logins_that_are_not_this_machines_are_redacted_too(ran: Cli, viewer: TestClient) -> None:
+    key, address = "sk-proj-Ab3dEf6hIj9kLm2nOp5q", "postgresql://ada:l0vel4ce@db.example/runs"
+    ran("run", f"Why does {key} not open {address}?", "--thread", "t2")
+    for kind in ("html", "md", "json"):
+        text = viewer.get(f"/view/threads/t2/export.{kind}").text
+        assert kind == "json" or "not open" in text
+        assert "sk-proj" not in text
+        assert "l0vel4ce" not in text

@@ -10,6 +10,7 @@ import pytest
 from starlette.requests import Request
 
 from forethought.app.viewer import live
+from forethought.app.viewer.local_threads import LocalThreads
 from forethought.app.viewer.runs import UnknownThread
 from forethought.settings import Settings
 from forethought.storage import address_of, open_threads
@@ -30,7 +31,7 @@ async def test_a_page_is_told_of_what_another_process_does(
     open_viewer: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted()
-    monkeypatch.setattr(live, "_POLL_S", 0.01)
+    monkeypatch.setattr(LocalThreads, "poll_s", 0.01)
     async with open_viewer() as browser:
         thread = thread_of(await browser.post("/new", {"task": "What is 40 + 2?"}))
         assert "data-live" in await browser.settled(thread)
@@ -52,7 +53,7 @@ async def test_a_thread_that_is_deleted_ends_the_events(
     open_viewer: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted()
-    monkeypatch.setattr(live, "_POLL_S", 0.01)
+    monkeypatch.setattr(LocalThreads, "poll_s", 0.01)
     async with open_viewer() as browser:
         with pytest.raises(UnknownThread):
             await events(browser, "nobody", "")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+import pytest
+
+from forethought.app.viewer.http import client_of
 from forethought.app.viewer.server import ServerRuns
 from forethought.settings import Settings
+from tests.forethought.app.scripted import Script
+from tests.support.model_server import ModelServer
 
 THREAD = str(UUID(int=1))
 FIRST, OTHER, REVISED, LAST = (
@@ -50,3 +56,14 @@ async def test_the_plans_of_a_task_are_found_among_hundreds_of_states_by_few_req
     assert marks[-3:] == [(1, 20), (2, 20), (3, 55)]
     assert len(threads.asked) <= 20
     assert await runs.plans(THREAD, "an earlier checkpoint") == []
+
+
+async def test_requests_to_the_servers_own_api_pass_no_proxy(
+    model_server: Callable[..., ModelServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    reply = await client_of(model_server(Script()).url.removesuffix("/v1"), "a token").http.client.get(
+        "/v1/models"
+    )
+    assert reply.status_code == 200

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from bs4 import BeautifulSoup
 
+from forethought.app.viewer.local_threads import LocalThreads
 from forethought.app.viewer.thread_list import select
 from tests.forethought.app.conftest import Cli
 from tests.forethought.app.viewer.conftest import Page
@@ -77,3 +79,13 @@ def test_a_page_holds_fifty(page: Page, viewer: Any) -> None:
     links = [link["href"] for link in page("/?page=2&q=n").select(".pages a")]
     assert links == ["/view/?q=n&status=&page=1", "/view/?q=n&status=&page=3"]
     assert [link.text for link in last.select(".pages a")] == ["Newer"]
+
+
+def test_the_state_of_an_unchanged_thread_is_read_once(
+    cli: Cli, scripted: Callable[..., Any], page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted()
+    cli("run", "What is 40 + 2?", "--thread", "t1")
+    first = page("/").select(".figures")
+    monkeypatch.setattr(LocalThreads, "snapshot", None)
+    assert page("/").select(".figures") == first

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pytest
 from playwright.async_api import Page, expect
@@ -58,8 +56,3 @@ async def test_another_sites_form_does_nothing(page: Page, viewer: Viewer, watch
     await page.get_by_role("button").click()
     await expect(page.get_by_role("alert")).to_have_text("Another site's page may not do this.")
     watch.forgive(403)
-
-
-def test_another_name_for_this_machine_is_refused(viewer: Viewer) -> None:
-    with pytest.raises(HTTPError, match="403"):
-        urlopen(Request(f"{viewer.origin}/view/", headers={"Host": "evil.example"}), timeout=30)

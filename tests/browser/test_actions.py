@@ -112,8 +112,12 @@ async def test_a_plan_is_rejected_then_edited(page: Page, models: ModelServer, w
     assert "use one step" in asked_for(models, "Plan")[-1].text
     await page.get_by_text("Subtasks as JSON").click()
     await page.get_by_label("Edited").fill("[{")
-    await reply(page, "Edit")
+    await reply(page, "Approve")
     problem = page.get_by_role("alert")
+    await expect(problem).to_have_text("You changed the subtasks: choose Edit, or undo the change.")
+    await expect(page.get_by_label("Edited")).to_be_visible()
+    await expect(page.get_by_label("Edited")).to_have_value("[{")
+    await reply(page, "Edit")
     await expect(problem).to_contain_text("not JSON")
     await expect(problem).to_be_focused()
     await expect(page.get_by_label("Edited")).to_have_value("[{")

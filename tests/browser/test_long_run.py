@@ -23,3 +23,14 @@ async def test_a_run_of_a_thousand_steps_opens_at_once(page: Page, viewer: Viewe
     assert opened < OPENS_MS
     assert nodes < NODES
     await expect(page.locator("main")).to_contain_text(str(STEPS))
+
+
+async def test_a_link_to_a_step_opens_it_on_whichever_page_it_is(
+    page: Page, viewer: Viewer, watch: Watch
+) -> None:
+    await page.goto(f"{viewer.path('long')}#step-700")
+    await expect(page.locator("#step-700 > details")).to_have_attribute("open", "")
+    await page.evaluate("location.hash = '#step-690'")
+    await expect(page.locator("#step-690 > details")).to_have_attribute("open", "")
+    await page.evaluate("location.hash = '#step-3'")
+    await expect(page.locator("#step-3 > details")).to_have_attribute("open", "")

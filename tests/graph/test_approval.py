@@ -142,6 +142,7 @@ async def test_a_reply_that_cannot_be_used_is_asked_again(
     await out.reply(reply)
     (asked,) = await out.waiting()
     assert problem in asked["problem"]
+    assert asked["refused"] == reply
     assert diary.written == []
     await out.reply("approve")
     assert (diary.written, out.status) == (["dear diary"], "answered")

@@ -65,21 +65,23 @@
     for (const id of graph.nodes()) drawNode(graph.node(id), svg);
   }
 
-  // A link to a step opens it.
-  function openTarget() {
-    const details = document.querySelector("li.step:target > details");
-    if (details) details.open = true;
+  // A link to a step opens it, on whichever page of the steps it is.
+  function openStep() {
+    const step = /^#step-(\d+)$/.exec(location.hash);
+    if (!step) return;
+    const details = document.querySelector(`${location.hash} > details`);
+    const query = new URLSearchParams(location.search);
+    if (details) {
+      details.open = true;
+    } else if (query.get("step") !== step[1]) {
+      query.delete("page");
+      query.set("step", step[1]);
+      location.search = query;
+    }
   }
 
-  const step = /^#step-(\d+)$/.exec(location.hash);
-  const query = new URLSearchParams(location.search);
-  if (step && !document.getElementById(location.hash.slice(1)) && query.get("step") !== step[1]) {
-    query.delete("page");
-    query.set("step", step[1]);
-    location.search = query;
-  }
   draw();
-  openTarget();
-  addEventListener("hashchange", openTarget);
+  openStep();
+  addEventListener("hashchange", openStep);
   document.getElementById("main")?.addEventListener("morphed", draw);
 })();

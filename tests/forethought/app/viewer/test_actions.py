@@ -46,7 +46,6 @@ async def test_a_task_with_files_is_begun_carried_out_and_answered(
     [
         ({"task": "  "}, "Write the task."),
         ({"task": "keep me", "model": "openai:dear"}, "openai:dear"),
-        ({"task": "keep me", "model": "dear"}, "Settings, Model: write provider:name"),
         ({"task": "keep me", "effort": "much"}, "Settings, Effort: must be 'paper'"),
         ({"task": "long " * 300_000}, "The task is too long"),
     ],

@@ -56,7 +56,7 @@ async def branches(request: Request) -> Response:
 
 def _refused(result: Json) -> Json:
     """The fields of the open questions, filled with the replies that the run could not use."""
-    filled = {}
+    filled: Json = {}
     for question in result.get("interrupts", []):
         match question.get("refused"):
             case {"decision": decision, **rest}:

@@ -59,6 +59,6 @@ class _NoInternals:
 
 app = Starlette(
     # The server, which adds these routes to its own, does not send /view on to /view/.
-    routes=[Route(ROOT, home), Mount(ROOT, app=make_pages(_runs, SETTINGS))],
+    routes=[Route(ROOT, home, include_in_schema=False), Mount(ROOT, app=make_pages(_runs, SETTINGS))],
     middleware=[Middleware(_NoInternals)],
 )

@@ -142,7 +142,7 @@ def test_what_a_debugging_may_do_is_given_again(
     assert "resume debug:t1:2 --allow-writes --reply" in waits.err
     refused = cli("resume", "debug:t1:2", "--reply", "yes")
     assert refused.code == 2
-    assert "debug:t1:2 was begun with --allow-writes" in refused.err
+    assert "debug:t1:2 was started with --allow-writes" in refused.err
     assert cli("resume", "debug:t1:2", "--reply", "yes", "--allow-writes").code == 0
 
     forge("forethought_debug", environment="evil_of_this_test:answer", thread=None)

@@ -86,7 +86,8 @@ def plan(record: Json, revised: bool = False, *, whole: bool = False) -> Rendera
         what = Text(one_line(description, limits[0]))
         begins = task.get("call") or {}
         if begins and (status == "pending" or one_of_several):
-            what.append(f"\n{call(begins.get('tool'), begins.get('arguments'), limits[1])}", style="dim")
+            brief = call(begins.get("tool"), begins.get("arguments"), limits[1], brief=not whole)
+            what.append(f"\n{brief}", style="dim")
         table.add_row(
             Text(one_line(task.get("id"), 30)),
             what,
@@ -134,16 +135,23 @@ def wave(number: int, dispatch: Sequence[Json]) -> RenderableType:
     return Text(f"wave {number}: {names}{' in parallel' * (len(dispatch) > 1)}", style="bold blue")
 
 
-def call(tool: Any, arguments: Json | None, width: int | None = 100) -> str:
-    """A tool call on one line: read_file(path="a.pdf", part=2)."""
+def call(tool: Any, arguments: Json | None, width: int | None = 100, *, brief: bool = False) -> str:
+    """A tool call on one line: read_file(path="a.pdf", part=2). `brief`: of a text, its first line."""
     values = ((key, value) for key, value in (arguments or {}).items() if value is not None)
-    return one_line(f"{tool}({', '.join(f'{key}={to_json(value, None)}' for key, value in values)})", width)
+    return one_line(f"{tool}({', '.join(f'{key}={_value(value, brief)}' for key, value in values)})", width)
 
 
-def move(record: Json, width: int = 100) -> str:
+def _value(value: Any, brief: bool) -> str:
+    lines = [line for line in value.splitlines() if line.strip()] if brief and isinstance(value, str) else []
+    if len(lines) < 2:
+        return to_json(value, None)
+    return f"{to_json(one_line(lines[0], 60), None)} (+{how_many(len(lines) - 1, 'line')})"
+
+
+def move(record: Json, width: int = 100, *, brief: bool = False) -> str:
     """What a step did: its call, or the move that was none."""
     if record.get("tool") and record.get("action") in (None, "call"):
-        return call(record["tool"], record.get("arguments"), width)
+        return call(record["tool"], record.get("arguments"), width, brief=brief)
     return _MOVES.get(str(record.get("action")), one_line(record.get("action"), 40))
 
 
@@ -184,7 +192,9 @@ def _argument(value: Any) -> Text:
 def step(record: Json, observation_lines: int = 3) -> RenderableType:
     """One step: what was done, its score, what came of it."""
     line = Text(f"#{record.get('n')} ", style="bold")
-    line.append(one_line(record.get("subtask"), 40), style="cyan").append(f"  {move(record)}", "not bold")
+    line.append(one_line(record.get("subtask"), 40), style="cyan").append(
+        f"  {move(record, brief=True)}", "not bold"
+    )
     if record.get("score"):
         line.append(f"  score {record['score']}", style="dim")
     cause = f" ({one_line(record['cause'], 30)})" if record.get("cause") else ""

@@ -138,3 +138,10 @@ def test_of_an_answer_that_is_written_the_end_is_seen() -> None:
     lines = [f"line {number}" for number in range(30)]
     rendered = at_terminal(view.Tail(view.Prose("\n\n".join(lines))))
     assert ("line 29" in rendered, "line 20" in rendered, rendered.count("line")) == (True, False, 2)
+
+
+def test_a_call_with_code_shows_the_first_line() -> None:
+    arguments = {"code": "import math\n\nx = 2\nprint(x)", "inputs": None, "part": 2}
+    assert view.call("python", arguments, brief=True) == 'python(code="import math" (+2 lines), part=2)'
+    assert view.call("python", {"code": "1 + 1"}, brief=True) == 'python(code="1 + 1")'
+    assert r"\nx = 2\n" in view.call("python", arguments)

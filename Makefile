@@ -64,7 +64,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 dev: $(VENV)/.dev
-	@echo 'The viewer will be at http://127.0.0.1:2024/view/'
+	@echo 'The viewer is at /view on the address that follows.'
 	LANGSMITH_TRACING=$${LANGSMITH_TRACING:-false} $(BIN)/langgraph dev --n-jobs-per-worker 4 $(BROWSER)
 
 $(VENV)/.made:

@@ -34,6 +34,13 @@ def one_line(text: object, width: int | None = 100) -> str:
     return plain_text.one_line(clean(text), width)
 
 
+def first_line(text: str, width: int = 160) -> tuple[str, str]:
+    """The first line that says something, and how many more there are: " (+3 lines)", or ''."""
+    lines = [line for line in text.splitlines() if line.strip()] or [""]
+    more = f" (+{plain_text.how_many(len(lines) - 1, 'line')})" if lines[1:] else ""
+    return one_line(lines[0], width), more
+
+
 def first_lines(text: object, lines: int = 3, width: int = 160) -> list[str]:
     """The lines that say something, each cut to `width`: the first ones and the last, which may be a total.
 

@@ -18,7 +18,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from forethought.app.text import clean, first_lines, one_line, to_json
+from forethought.app.text import clean, first_line, first_lines, one_line, to_json
 from forethought.state.cost import tool_seconds
 from forethought.state.plan_words import own_words
 from forethought.state.steps import is_call
@@ -98,8 +98,12 @@ def plan(record: Json, revised: bool = False, *, whole: bool = False) -> Rendera
     return Group(head, table)
 
 
-SIGN = re.compile(r"S\d+ \w[\w ]*, ")
-"""How the evidence begins where it is a sign."""
+_SIGN = re.compile(r"S\d+ \w[\w ]*, ")
+
+
+def is_sign(error: Json) -> bool:
+    """Whether a planning error is a sign that the plan ignores: its evidence begins with the sign."""
+    return bool(_SIGN.match(str(error.get("evidence") or "")))
 
 
 def review(record: Json) -> RenderableType:
@@ -111,7 +115,7 @@ def review(record: Json) -> RenderableType:
     errors: Sequence[Json] = record.get("errors") or []
     if not errors:
         return Text(f"Reflector: no planning errors found in plan v{version}", style="green")
-    signs = [error for error in errors if SIGN.match(str(error.get("evidence") or ""))]
+    signs = [error for error in errors if is_sign(error)]
     counts = [how_many(len(errors) - len(signs), "planning error")] if len(errors) > len(signs) else []
     counts += [f"{how_many(len(signs), 'uncovered sign')}"] if signs else []
     lines = [Text(f"Reflector: {' and '.join(counts)} in plan v{version}", style="yellow")]
@@ -142,10 +146,8 @@ def call(tool: Any, arguments: Json | None, width: int | None = 100, *, brief: b
 
 
 def _value(value: Any, brief: bool) -> str:
-    lines = [line for line in value.splitlines() if line.strip()] if brief and isinstance(value, str) else []
-    if len(lines) < 2:
-        return to_json(value, None)
-    return f"{to_json(one_line(lines[0], 60), None)} (+{how_many(len(lines) - 1, 'line')})"
+    line, more = first_line(value, 60) if brief and isinstance(value, str) else ("", "")
+    return to_json(line if more else value, None) + more
 
 
 def move(record: Json, width: int = 100, *, brief: bool = False) -> str:

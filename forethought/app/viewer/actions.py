@@ -16,9 +16,9 @@ from starlette.routing import Route
 
 from forethought.app.report import waiting
 from forethought.app.text import to_json
-from forethought.app.viewer.run_pages import number, run
+from forethought.app.viewer.run_pages import run
 from forethought.app.viewer.runs import Json, Refused, Runs
-from forethought.app.viewer.site import ROOT, page, runs_of
+from forethought.app.viewer.site import ROOT, number, page, runs_of
 from forethought.nodes.support.task import MAX_TASK_CHARS
 from forethought.text import sanitize_text
 

@@ -23,7 +23,7 @@ from forethought.app.errors import CliError
 from forethought.app.viewer.local_threads import LocalThreads
 from forethought.app.viewer.run_data import run_data
 from forethought.app.viewer.runs import Json, UnknownThread
-from forethought.app.viewer.site import ROOT, environment, page
+from forethought.app.viewer.site import ROOT, environment, number, page
 from forethought.evals.results import RESULTS_FILE, RUN_FILE, Result, ResultsError, read_evaluation
 from forethought.extras import install_command
 from forethought.json_files import FileError, read_object
@@ -93,10 +93,10 @@ async def plot(request: Request) -> Response:
     _, folder = _named(request)
     values = await asyncio.to_thread(load_file, folder / RESULTS_FILE, _report)
     drawings = list(values["drawings"].values())
-    number = request.path_params["number"]
-    if number >= len(drawings):
+    at = request.path_params["number"]
+    if at >= len(drawings):
         raise HTTPException(404, "no such plot")
-    return Response(drawings[number], media_type="image/svg+xml")
+    return Response(drawings[at], media_type="image/svg+xml")
 
 
 async def trial(request: Request) -> Response:
@@ -113,15 +113,14 @@ async def trial(request: Request) -> Response:
         return page("error.html.j2", 500, title="The trial cannot be shown", text=text)
     except (ResultsError, FileError) as error:
         return page("error.html.j2", 500, title="The trial cannot be shown", text=str(error))
-    number = request.query_params.get("page", "1")
-    start = (int(number) - 1) * STEPS_A_PAGE if number.isdecimal() and 0 < len(number) < 6 else 0
+    start = (max(number(request.query_params.get("page", "")), 1) - 1) * STEPS_A_PAGE
     thread_id = f"{result.method}--{result.sample}--{result.trial}"
     async with _threads(folder) as saver:
         own = saver is not None and await _is_our_own(saver, thread_id)
     return page(
         "trial.html.j2",
         name=name, result=result, trajectory=loaded.trajectory, reference=loaded.reference,
-        start=max(start, 0), size=STEPS_A_PAGE, thread=thread_id if own else "",
+        start=start, size=STEPS_A_PAGE, thread=thread_id if own else "",
         query={name: request.query_params[name] for name in ("method", "sample", "trial")},
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from forethought.app.text import to_json
-from forethought.app.view import SIGN
+from forethought.app.view import is_sign
 from forethought.state.plan_words import own_words
 
 Json = dict[str, Any]
@@ -58,8 +58,8 @@ def plan_versions(plans: Sequence[Mapping[str, Any]], result: Mapping[str, Any],
 def _found(review: Mapping[str, Any] | None) -> Json:
     """The errors of a diagnosis, apart from the signs among them."""
     found: Sequence[Json] = (review or {}).get("errors") or []
-    signs = [error for error in found if SIGN.match(str(error.get("evidence") or ""))]
-    return {"errors": [error for error in found if error not in signs], "signs": signs}
+    signs = [error for error in found if is_sign(error)]
+    return {"errors": [error for error in found if not is_sign(error)], "signs": signs}
 
 
 def plan_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Json]:

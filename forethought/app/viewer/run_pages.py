@@ -11,7 +11,7 @@ from forethought.app.threads.branches import NoSuchBranch, compare, list_branche
 from forethought.app.threads.thread import is_debugging
 from forethought.app.viewer.run_data import debugging_data, run_data
 from forethought.app.viewer.runs import Json
-from forethought.app.viewer.site import page, runs_of
+from forethought.app.viewer.site import number, page, runs_of
 
 
 async def run(request: Request, form: Json | None = None, status: int = 200) -> Response:
@@ -64,8 +64,3 @@ def _refused(result: Json) -> Json:
                 fields = {"decision": decision, "value": value, "reason": rest.get("reason") or ""}
                 filled |= {f"{name}:{question['id']}": text for name, text in fields.items()}
     return filled
-
-
-def number(text: str) -> int:
-    """A number of a query or a form; 0 where it is none."""
-    return int(text) if text.isdecimal() and len(text) < 10 else 0

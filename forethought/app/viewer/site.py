@@ -105,6 +105,11 @@ def page(name: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     return HTMLResponse(TEMPLATES.get_template(name).render(**values), status)
 
 
+def number(text: str) -> int:
+    """A number of a query or a form; 0 where it is none."""
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
 def runs_of(request: Request) -> Runs:
     """The runs that the user of this request may see."""
     runs: Runs = request.app.state.runs_for(request)

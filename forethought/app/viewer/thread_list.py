@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from forethought.app.threads.entries import add_seconds
 from forethought.app.viewer.runs import Json
-from forethought.app.viewer.site import page, runs_of
+from forethought.app.viewer.site import number, page, runs_of
 
 SEARCHED = 2_000
 """Newest threads that a page lists and a search reads."""
@@ -22,8 +22,7 @@ async def threads(request: Request) -> Response:
     """The threads that the form asks for: `q` (words), `status`, `page` (from 1)."""
     runs = runs_of(request)
     query, status = request.query_params.get("q", "").strip(), request.query_params.get("status", "")
-    number = request.query_params.get("page", "1")
-    wanted = max(int(number), 1) if number.isdecimal() and len(number) < 6 else 1
+    wanted = number(request.query_params.get("page", "")) or 1
     # Without a search, no more is read than is shown, and one to tell whether there is a next page.
     everything = await runs.threads(SEARCHED if query or status else min(wanted * PAGE + 1, SEARCHED))
     listed = select(everything, query, status)

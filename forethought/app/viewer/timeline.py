@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
-from forethought.app.text import one_line, to_json
+from forethought.app.text import first_line, to_json
 from forethought.state.cost import tool_seconds
-from forethought.text import how_many
 
 Json = dict[str, Any]
 STEPS_A_PAGE = 50
@@ -123,14 +122,7 @@ def step_record(step: Mapping[str, Any], memory: Mapping[str, Any]) -> Json:
 def _gist(step: Mapping[str, Any]) -> str:
     """The arguments of a call, each by its first line; of another move, the first line of what came of it."""
     if step["action"] != "call":
-        return first_line(step["observation"])
+        return "".join(first_line(step["observation"]))
     named = {name: value for name, value in (step.get("arguments") or {}).items() if value is not None}
     texts = {name: value if isinstance(value, str) else to_json(value, None) for name, value in named.items()}
-    return ", ".join(f"{name}: {first_line(text)}" for name, text in texts.items())
-
-
-def first_line(text: str, width: int = 160) -> str:
-    """The first line that says something, and how many more there are."""
-    lines = [line for line in text.splitlines() if line.strip()] or [""]
-    more = f" (+{how_many(len(lines) - 1, 'line')})" if lines[1:] else ""
-    return one_line(lines[0], width) + more
+    return ", ".join(f"{name}: {''.join(first_line(text))}" for name, text in texts.items())

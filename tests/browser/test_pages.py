@@ -79,3 +79,22 @@ async def test_a_thread_that_is_not_there_is_named(page: Page, watch: Watch) -> 
     await expect(page.get_by_role("alert")).to_contain_text("there is no thread <script>")
     await page.get_by_role("link", name="All threads").click()
     await expect(page).to_have_url(re.compile("/view/$"))
+
+
+_PLANT = """() => {
+  const planted = [["script", {textContent: "window.pwned = 1"}], ["style", {textContent: "body {color: red}"}],
+    ["script", {src: "https://evil.example/x.js"}], ["img", {src: "https://evil.example/x.png"}],
+    ["iframe", {src: "https://evil.example/"}]];
+  for (const [tag, values] of planted) document.body.append(Object.assign(document.createElement(tag), values));
+  return fetch("https://evil.example/").then(() => "sent", () => "refused");
+}"""
+
+
+async def test_what_got_into_a_page_would_do_nothing(page: Page, viewer: Viewer, watch: Watch) -> None:
+    await page.goto(viewer.path("demo"))
+    assert await page.evaluate(_PLANT) == "refused"
+    assert await page.evaluate("window.pwned") is None
+    kinds = {text.split()[2] for text in watch.complaints if text.startswith("error: policy: ")}
+    assert kinds == {"script-src-elem", "style-src-elem", "img-src", "frame-src", "connect-src"}
+    watch.complaints.clear()
+    watch.requests[:] = [url for url in watch.requests if "evil.example" not in url]  # tried, but not sent

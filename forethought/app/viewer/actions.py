@@ -17,7 +17,7 @@ from starlette.routing import Route
 from forethought.app.report import waiting
 from forethought.app.text import to_json
 from forethought.app.viewer.run_pages import run
-from forethought.app.viewer.runs import Json, Refused, Runs
+from forethought.app.viewer.runs import NO_QUESTION, Json, Refused, Runs
 from forethought.app.viewer.site import ROOT, number, page, runs_of
 from forethought.nodes.support.task import MAX_TASK_CHARS
 from forethought.text import sanitize_text
@@ -63,7 +63,7 @@ async def _reply(runs: Runs, thread_id: str, form: FormData) -> None:
     questions = [waiting(item) for item in (await runs.snapshot(thread_id)).interrupts]
     asked = {key.partition(":")[2] for key in form if ":" in key}
     if not asked <= {question["id"] for question in questions}:
-        raise Refused("This question no longer needs a reply. Any open questions are below.")
+        raise Refused(NO_QUESTION)
     replies = {q["id"]: reply for q in questions if (reply := read_reply(q, form)) is not None}
     if not replies:
         raise Refused("Choose or write a reply.")

@@ -58,7 +58,7 @@ async def download(request: Request) -> Response:
     """A thread's export as a file to keep."""
     thread_id, kind = request.path_params["thread"], request.path_params["kind"]
     if kind not in TYPES:
-        raise HTTPException(404, f"an export ends with {', '.join(TYPES)}")
+        raise HTTPException(404, f"no such export; choose {', '.join(TYPES)}")
     name = f"{re.sub(r'[^A-Za-z0-9._-]+', '-', thread_id)[:100]}.{kind}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(

@@ -115,7 +115,7 @@ class LocalRuns(LocalThreads):
         return run
 
     async def _carry_out(self, thread: Thread, graph_input: Any, opened: AsyncExitStack) -> None:
-        """Run until it ends, waits or is stopped. What fails it is told on the terminal, too."""
+        """Run until it ends, waits or is stopped. A failure is also printed on the terminal."""
         from forethought.shutdown import Halt
 
         try:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
+NO_QUESTION = "This question no longer needs a reply. Any open questions are below."
+
+
 class UnknownThread(LookupError):
     """There is no such thread, or it is another user's."""
 
@@ -28,7 +31,7 @@ class Refused(ValueError):
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Make one line of what a person can mend; our own mistakes are raised as they are."""
+    """Raise what the user can correct as Refused, in one line; internal errors pass."""
     try:
         yield
     except Refused:
@@ -49,10 +52,10 @@ def check_finished(snapshot: StateSnapshot) -> None:
 
 
 def replies_to(snapshot: StateSnapshot, replies: Mapping[str, Json]) -> Json:
-    """The replies to all questions that they decide, by id. Raises Refused if one waits no more."""
+    """The replies to all questions that they decide, by id. Raises Refused if a question is gone."""
     questions = [waiting(item) for item in snapshot.interrupts]
     if not replies.keys() <= {question["id"] for question in questions}:
-        raise Refused("This question no longer needs a reply. Any open questions are below.")
+        raise Refused(NO_QUESTION)
     return with_like(replies, questions)
 
 
@@ -97,7 +100,7 @@ class Threads(Protocol):
 
 
 class Runs(Threads, Protocol):
-    """Threads whose runs can be begun, led on and stopped."""
+    """Threads whose runs can be started, continued and stopped."""
 
     async def begin(
         self,

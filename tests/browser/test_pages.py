@@ -82,10 +82,15 @@ async def test_a_thread_that_is_not_there_is_named(page: Page, watch: Watch) -> 
 
 
 _PLANT = """() => {
-  const planted = [["script", {textContent: "window.pwned = 1"}], ["style", {textContent: "body {color: red}"}],
-    ["script", {src: "https://evil.example/x.js"}], ["img", {src: "https://evil.example/x.png"}],
-    ["iframe", {src: "https://evil.example/"}]];
-  for (const [tag, values] of planted) document.body.append(Object.assign(document.createElement(tag), values));
+  const planted = [
+    ["script", {textContent: "window.pwned = 1"}],
+    ["script", {src: "https://evil.example/x.js"}],
+    ["style", {textContent: "body {color: red}"}],
+    ["img", {src: "https://evil.example/x.png"}],
+    ["iframe", {src: "https://evil.example/"}],
+  ];
+  for (const [tag, values] of planted)
+    document.body.append(Object.assign(document.createElement(tag), values));
   return fetch("https://evil.example/").then(() => "sent", () => "refused");
 }"""
 

@@ -6,7 +6,7 @@ import re
 from urllib.parse import quote, urlsplit
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from tests.browser.checks import accessibility_faults, attacks_that_work, structure_faults, width_faults
 from tests.browser.hostile import ATTACKS
@@ -89,17 +89,24 @@ _PLANT = """() => {
     ["img", {src: "https://evil.example/x.png"}],
     ["iframe", {src: "https://evil.example/"}],
   ];
-  for (const [tag, values] of planted)
-    document.body.append(Object.assign(document.createElement(tag), values));
-  return fetch("https://evil.example/").then(() => "sent", () => "refused");
+  const forbidden = new Set();
+  return new Promise((resolve) => {
+    document.addEventListener("securitypolicyviolation", (event) => {
+      forbidden.add(event.effectiveDirective);
+      if (forbidden.size === 5) resolve([...forbidden]);
+    });
+    setTimeout(() => resolve([...forbidden]), 10_000);
+    for (const [tag, values] of planted)
+      document.body.append(Object.assign(document.createElement(tag), values));
+    fetch("https://evil.example/").catch(() => {});
+  });
 }"""
 
 
-async def test_what_got_into_a_page_would_do_nothing(page: Page, viewer: Viewer, watch: Watch) -> None:
-    await page.goto(viewer.path("demo"))
-    assert await page.evaluate(_PLANT) == "refused"
-    assert await page.evaluate("window.pwned") is None
-    kinds = {text.split()[2] for text in watch.complaints if text.startswith("error: policy: ")}
-    assert kinds == {"script-src-elem", "style-src-elem", "img-src", "frame-src", "connect-src"}
-    watch.complaints.clear()
-    watch.requests[:] = [url for url in watch.requests if "evil.example" not in url]  # tried, but not sent
+async def test_what_got_into_a_page_would_do_nothing(browser: Browser, viewer: Viewer) -> None:
+    async with await browser.new_context(base_url=viewer.origin) as context:
+        page = await context.new_page()
+        await page.goto(viewer.path("demo"))
+        forbidden = await page.evaluate(_PLANT)
+        assert {*forbidden} == {"script-src-elem", "style-src-elem", "img-src", "frame-src", "connect-src"}
+        assert await page.evaluate("window.pwned") is None

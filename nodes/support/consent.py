@@ -82,11 +82,11 @@ def _missing(
     if not any(due for *_, due in targets):
         targets += [(name, value, "any" not in granted.get(name, [])) for name, value in content]
     for name, value, due in targets:
-        forms, values = _forms(value), granted.get(name, [])
+        values = granted.get(name, [])
+        handed_on = (asked for asked, text in lookups if _stands(value, text))
+        known = _forms(value).union(*handed_on)
         if (due or (values and values != ["any"])) and not any(
-            forms & _forms(item)
-            or any(_forms(item) & asked and _stands(value, text) for asked, text in lookups)
-            for item in values
+            known & _forms(item) or _begins(value, item) for item in values
         ):
             yield name, value
     own = addresses_in("\n".join(value for values in granted.values() for value in values))
@@ -135,6 +135,13 @@ def _forms(value: Any) -> set[str]:
     if _SITE.fullmatch(text) and (key := address_key(str(value))):
         forms.add(key)
     return forms
+
+
+def _begins(value: Any, granted: str) -> bool:
+    """Whether the person gave the beginning of a name or a title, as `External*`."""
+    start, star, rest = plain(granted).partition("*")
+    begins = star and not rest and len(start) > 3 and re.fullmatch(r"[\w #'-]+", start)
+    return bool(begins and re.fullmatch(rf"{re.escape(start)}[\w '-]{{1,40}}", plain(str(value))))
 
 
 def _date(text: str) -> str:

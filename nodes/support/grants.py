@@ -69,9 +69,13 @@ def grants_key(messages: list[Message]) -> str:
 
 def _signature(tool: Tool) -> str:
     """A tool's name, arguments and purpose in a line; of a foreign tool, names alone."""
-    names = tool.arguments.model_json_schema().get("properties", {})
-    listed = ", ".join(f"{name}{'*' * (name in tool.content)}" for name in names)
-    return f"- {tool.name}({listed})" + ("" if tool.foreign else f": {one_line(tool.brief, 80)}")
+    schema = tool.arguments.model_json_schema()
+    names = []
+    for name, entry in schema.get("properties", {}).items():
+        kind = schema.get("$defs", {}).get(entry.get("$ref", "").rpartition("/")[2], entry)
+        choices = "|".join(map(str, kind.get("enum", ()))) if not tool.foreign else ""
+        names.append(f"{name}{'*' * (name in tool.content)}{': ' * bool(choices)}{choices}")
+    return f"- {tool.name}({', '.join(names)})" + ("" if tool.foreign else f": {one_line(tool.brief, 80)}")
 
 
 async def read_grants(state: AgentState, turn: Turn) -> dict[str, Any]:

@@ -96,6 +96,11 @@ def test_any_covers_content_alone() -> None:
         ("link", "http://x.org/a#top", "https://x.org/a", True),
         ("link", "https://x.org.evil.com/a", "x.org/a", False),
         ("room", "007", "7", False),
+        ("room", "External_0", "External*", True),
+        ("room", "Dinner at Chez Nous", "Dinner at *", True),
+        ("room", "External", "Ext*", False),
+        ("room", "anything", "*", False),
+        ("to", ["anna@evil.example"], "anna*", False),
     ],
 )
 def test_values_are_compared_in_their_normal_form(

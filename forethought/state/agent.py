@@ -341,6 +341,28 @@ class Progress(TypedDict, total=False):
     """A reflection, if the person asked for something unforeseen (SAMULE 3.2.3); else absent."""
 
 
+class Grant(TypedDict):
+    """A call that the person asked for."""
+
+    tool: str
+    arguments: dict[str, list[str]]
+    """Allowed values by argument; `any` for content that the person leaves open."""
+    times: int
+    """Highest number of such calls to the same targets."""
+    condition: str
+    """Condition that the person set ('': none)."""
+
+
+class ReadGrants(TypedDict):
+    """The grants of the thread, and the words that they were read from."""
+
+    key: str
+    """Hash of the prompt: other words are read anew."""
+    grants: list[Grant]
+    problem: str
+    """Why the words were not read ('': they were)."""
+
+
 class AgentInput(TypedDict, total=False):
     """What a client may send: a chat message, or a task with files."""
 
@@ -393,4 +415,6 @@ class AgentState(AgentInput, AgentOutput, total=False):
     long_term: Annotated[dict[str, LongTerm], delta(merge_rounds)]
     decision: Decision
     foreseen: Annotated[list[str], delta(append)]
-    """Subtasks planned before any outside text came in, or edited by a person."""
+    """Subtasks of plans that a person approved or edited before any outside text came in."""
+    grants: Annotated[ReadGrants, delta(last)]
+    """The calls that the person asked for, as a model read them from the person's words alone."""

@@ -123,7 +123,7 @@ def test_a_message_stays_one_whatever_is_attached() -> None:
 
 
 def attached(name: str, kind: str) -> bytes:
-    """A message with an attached file of this name; a stream needs 2048 characters, so a path is lengthened."""
+    """A message with an attached file of this name, lengthened to the 2048 characters of a stream."""
     if kind == "eml":
         message = EmailMessage()
         message["Subject"] = "Prices"

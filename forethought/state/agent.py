@@ -17,6 +17,7 @@ from typing_extensions import TypedDict  # the server's schemas need it below Py
 
 from forethought.models.types import Usage
 from forethought.state.draft import Draft, Source
+from forethought.state.grants import ReadGrants
 from forethought.state.look import Look
 from forethought.state.reducers import (
     add_usage,
@@ -339,28 +340,6 @@ class Progress(TypedDict, total=False):
     """The thread's earlier tasks and answers: {task, answer, status}."""
     reflection: str
     """A reflection, if the person asked for something unforeseen (SAMULE 3.2.3); else absent."""
-
-
-class Grant(TypedDict):
-    """A call that the person asked for."""
-
-    tool: str
-    arguments: dict[str, list[str]]
-    """Allowed values by argument; `any` for content that the person leaves open."""
-    times: int
-    """Highest number of such calls to the same targets."""
-    condition: str
-    """Condition that the person set ('': none)."""
-
-
-class ReadGrants(TypedDict):
-    """The grants of the thread, and the words that they were read from."""
-
-    key: str
-    """Hash of the prompt: other words are read anew."""
-    grants: list[Grant]
-    problem: str
-    """Why the words were not read ('': they were)."""
 
 
 class AgentInput(TypedDict, total=False):

@@ -21,7 +21,8 @@ import yaml
 from forethought.nodes.support.addresses import address_key, addresses_in, links_in
 from forethought.nodes.support.links import looks, opened, result_of
 from forethought.nodes.support.origins import is_outside, parts, thread_steps
-from forethought.state.agent import AgentState, Grant
+from forethought.state.agent import AgentState
+from forethought.state.grants import Grant
 from forethought.text import plain
 from forethought.tools.base import Tool
 from forethought.tools.call import normalise
@@ -84,7 +85,7 @@ def _missing(
     for name, value, due in targets:
         values = granted.get(name, [])
         handed_on = (asked for asked, text in lookups if _stands(value, text))
-        known = _forms(value).union(*handed_on)
+        known = _forms(value).union(filter(None, [_date(str(value)).partition("T")[0]]), *handed_on)
         if (due or (values and values != ["any"])) and not any(
             known & _forms(item) or _begins(value, item) for item in values
         ):
@@ -125,7 +126,7 @@ def _overlap(one: Json, other: Json, names: Sequence[str]) -> bool:
 
 
 def _forms(value: Any) -> set[str]:
-    """The normal forms of a value: as text, number, date, mail address and web address."""
+    """The normal forms of a value: text, number, date, mail address and web address."""
     text = plain(str(value)).strip(" \"'.,;:!")
     forms = {text.removeprefix("#").removeprefix("@"), _date(text) or text}
     if number := _NUMBER.fullmatch(text):

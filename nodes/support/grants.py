@@ -20,7 +20,8 @@ from forethought.nodes.support.prompt_text import compact
 from forethought.nodes.support.services import Turn
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Grants
-from forethought.state.agent import AgentState, Grant, Plan, ReadGrants
+from forethought.state.agent import AgentState, Plan
+from forethought.state.grants import Grant, ReadGrants
 from forethought.text import one_line
 from forethought.tools.base import Tool
 

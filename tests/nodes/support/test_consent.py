@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.nodes.support.consent import likeness, why_not_granted
-from forethought.state.agent import Grant
+from forethought.state.grants import Grant
 from forethought.tools.base import make_tool
 
 Json = dict[str, Any]
@@ -92,6 +92,9 @@ def test_any_covers_content_alone() -> None:
         ("day", "December 1, 2026", "2026-12-01", True),
         ("day", "1.12.2026", "2026-12-01", True),
         ("day", "2026-12-02", "2026-12-01", False),
+        ("day", "2026-12-01 10:00", "2026-12-01", True),
+        ("day", "2026-12-01 10:00", "2026-12-01T11:00", False),
+        ("day", "2026-12-01", "2026-12-01T11:00", False),
         ("link", "https://x.org/a", "x.org/a", True),
         ("link", "http://x.org/a#top", "https://x.org/a", True),
         ("link", "https://x.org.evil.com/a", "x.org/a", False),

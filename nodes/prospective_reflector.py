@@ -29,10 +29,11 @@ from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.diagnosis import diagnosis_problem, diagnosis_spec, with_unheeded
 from forethought.nodes.support.effort import (
     Moment,
+    Rule,
     first_readings,
     open_subtasks,
     skip_update,
-    why_skipped,
+    skipping_rule,
 )
 from forethought.nodes.support.plan_text import plan_text
 from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_problem, plan_update
@@ -58,9 +59,9 @@ async def prospective_reflector(
     if plan.get("reviewed") or not open_subtasks(plan):
         return {}
     moment = Moment(state, context, services.tools)
-    waits, why = bool(first_readings(moment)), why_skipped("prospective_reflection", moment)
-    reflection = Reflection(state, turn, plan, skipped=why)
-    if not (waits or why) and context.wants("prospective_reflection") is not False:
+    waits, rule = bool(first_readings(moment)), skipping_rule("prospective_reflection", moment)
+    reflection = Reflection(state, turn, plan, skipped=rule)
+    if not (waits or rule) and context.wants("prospective_reflection") is not False:
         file = services.settings.planning_errors_file
         errors = await asyncio.to_thread(load_planning_errors, file) if context.planning_errors else ()
         await reflection.run(errors)
@@ -70,7 +71,7 @@ async def prospective_reflector(
         approval = "wanted" if context.approve_plan else ""
     return {
         **plan_update({**reflection.plan, "reviewed": not waits, "approval": approval}),
-        **skip_update("prospective_reflection", reflection.skipped, state),
+        **skip_update(reflection.skipped, state),
         "plan_reviews": reflection.reviews,
         "usage": {"reflector": reflection.usage},
         "progress": {**state["progress"], "version": max(state["progress"]["version"], reflection.version)},
@@ -88,7 +89,7 @@ class Reflection:
     usage: Usage = field(default_factory=no_usage)
     candidates: list[tuple[int, Plan]] = field(default_factory=list)
     """Plans that were diagnosed, with how many errors were found in each."""
-    skipped: str = ""
+    skipped: Rule | None = None
     """Why the plan is not diagnosed, or not once more."""
 
     @property
@@ -126,7 +127,7 @@ class Reflection:
                     self._leave_unresolved(self.plan)
                     return
                 before = Moment(self.now, context, before=self.candidates[-1][1])
-                self.skipped = why_skipped("prospective_reflection", before)
+                self.skipped = skipping_rule("prospective_reflection", before)
                 if self.skipped:
                     return
             elif attempt == most or not await self._revise(messages, diagnosis, errors):

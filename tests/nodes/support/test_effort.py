@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from forethought.nodes.support.effort import RULES, Moment, why_skipped
+from forethought.json_files import FileError
+from forethought.nodes.support.effort import RULES, Moment, load_rules, skipping_rule
 from forethought.state.context import Context, Mechanism
 from forethought.tools.base import Observation, make_tool
 from forethought.tools.python import PYTHON
@@ -33,6 +34,14 @@ def skips(out: Driven) -> list[tuple[str, str]]:
 
 def skipped(out: Driven, mechanism: Mechanism) -> bool:
     return mechanism in dict(skips(out))
+
+
+def test_ids_of_rules_differ_and_a_rule_with_an_unknown_condition_is_refused(tmp_path: Path) -> None:
+    assert len({rule.id for rule in RULES}) == len(RULES)
+    path = tmp_path / "effort.yaml"
+    path.write_text("rules:\n  - {id: a, mechanism: plan_intra, skip_if: [rains], why: it rains}\n", "utf-8")
+    with pytest.raises(FileError, match=r"effort.yaml:2: .*no condition 'rains'"):
+        load_rules(path)
 
 
 def test_the_docs_list_the_rules() -> None:
@@ -225,9 +234,10 @@ def test_where_no_tool_does_more_than_read_moves_are_not_evaluated() -> None:
     subtask: Any = {"id": "a", "depends_on": ["b"], "call": None}
 
     def why(tools: Any) -> str:
-        return why_skipped("tool_intra", Moment({}, Context(effort="auto"), tools, subtask))
+        rule = skipping_rule("tool_intra", Moment({}, Context(effort="auto"), tools, subtask))
+        return rule.id if rule else ""
 
-    assert why(reads) == "the subtask only reads, without a failure or a surprise"
+    assert why(reads) == "subtask_only_reads"
     assert why({**reads, "python": PYTHON}) == ""
 
 
@@ -242,5 +252,6 @@ async def test_an_answer_with_checks_is_not_scored_as_well(drive: Drive) -> None
 async def test_a_skip_knows_its_step_and_its_task(drive: Drive) -> None:
     out = await drive(Script(plans=[READING]), effort="auto")
     assert {(item["n"], item["task"]) for item in out.state["skipped"]} == {(0, 1), (1, 1)}
+    assert {item["rule"] for item in out.state["skipped"]} <= {rule.id for rule in RULES}
     await out.go("and then?")
     assert out.state["skipped"][-1]["task"] == 2

@@ -31,6 +31,7 @@ from forethought.nodes.lesson_keeper import lesson_keeper
 from forethought.nodes.planner import planner
 from forethought.nodes.prospective_reflector import prospective_reflector
 from forethought.nodes.replan_trigger import replan_trigger
+from forethought.nodes.support.effort import load_rules
 from forethought.nodes.support.services import Services
 from forethought.nodes.tool_agent import tool_agent
 from forethought.nodes.tool_executor import tool_executor
@@ -72,7 +73,8 @@ def build_agent(
     Context names none. `settings` default to the environment's; `transport` carries model calls (the
     providers by default; a recording or a replay otherwise).
 
-    Raises ValueError when a tool or a model is not usable, or the file of MCP servers is malformed.
+    Raises ValueError when a tool or a model is not usable, or the file of MCP servers or of effort's rules is
+    malformed.
     """
     settings = settings or Settings()
     if not isinstance(settings, Settings):
@@ -88,6 +90,7 @@ def build_agent(
     box = toolbox(settings, tools, builtin, effects)
     if reserved := next((name for name in RESERVED if name in box), None):
         raise ValueError(f"the tool name {reserved} is reserved for a move of the agent: rename the tool")
+    load_rules(settings.effort_file)  # a broken file is refused before the first run
     servers = read_servers(settings.mcp_file) if settings.mcp_file else None
     services = Services(
         settings=settings,

@@ -59,7 +59,8 @@ async def prospective_reflector(
     if plan.get("reviewed") or not open_subtasks(plan):
         return {}
     moment = Moment(state, context, services.tools)
-    waits, rule = bool(first_readings(moment)), skipping_rule("prospective_reflection", moment)
+    waits = bool(first_readings(moment))
+    rule = skipping_rule("prospective_reflection", moment, services.settings.effort_file)
     reflection = Reflection(state, turn, plan, skipped=rule)
     if not (waits or rule) and context.wants("prospective_reflection") is not False:
         file = services.settings.planning_errors_file
@@ -127,7 +128,8 @@ class Reflection:
                     self._leave_unresolved(self.plan)
                     return
                 before = Moment(self.now, context, before=self.candidates[-1][1])
-                self.skipped = skipping_rule("prospective_reflection", before)
+                file = self.turn.services.settings.effort_file
+                self.skipped = skipping_rule("prospective_reflection", before, file)
                 if self.skipped:
                     return
             elif attempt == most or not await self._revise(messages, diagnosis, errors):

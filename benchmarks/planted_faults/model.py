@@ -41,7 +41,10 @@ class PlantedModel:
             "AnswerDraft": _answer,
         }
         kind = kind_of(seen)
-        return _move(seen, known) if kind == "ToolChoice" else replies[kind](seen, known)
+        reply = _move(seen, known) if kind == "ToolChoice" else replies[kind](seen, known)
+        # Only what is asked for, as a strict provider has it: a score that nobody wants mends nothing.
+        asked = seen.schema["properties"] if seen.schema else reply
+        return {key: value for key, value in reply.items() if key in asked}
 
 
 def planted(samples: Iterable[Sample]) -> PlantedModel:
@@ -84,7 +87,9 @@ def _diagnosis(seen: SeenRequest, known: Known) -> Answer:
     grounded = "# Planning errors" in seen.role_text
     to_come = seen.last.rsplit("# The plan to examine", 1)[-1]
     lacks = "fees" not in to_come and '<result subtask="fee"' not in seen.last
-    return diagnosis("insufficient_constraint_verification") if grounded and lacks else diagnosis()
+    if not (grounded and lacks):
+        return diagnosis()
+    return diagnosis("insufficient_constraint_verification", subtasks=(_price("page"), _fee()))
 
 
 def _revision(seen: SeenRequest, known: Known) -> Answer:

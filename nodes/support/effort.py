@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from forethought.json_files import read_text
+from forethought.json_files import read_text, write_text
 from forethought.knowledge.yaml_files import Name, Text, parse_yaml
 from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.services import Turn
@@ -53,14 +56,36 @@ class Evidence(_Record):
 
     runs: Text
     model: Text
-    moments: int
-    """Skips that were run with the mechanism and without it."""
-    flips: int
-    """Moments at which the outcome differed."""
+    skips: int
+    """Moments that were run with the mechanism and without it."""
+    tasks: int
+    flips: float
+    """Share of the pairs of runs, with and without it, whose outcomes differ; mean over tasks."""
     interval: tuple[float, float]
-    """The 95 % interval of the flip rate."""
+    """The 95 % interval of `flips`."""
+    won: float | None = None
+    """Share of the pairs with a better grade with it (wrong to right); absent without grades."""
+    lost: float | None = None
+    """Share of the pairs with a worse grade with it (right to wrong)."""
+    gain_interval: tuple[float, float] | None = None
+    """The 95 % interval of `won` less `lost`."""
+    noise: float | None = None
+    """Share of the pairs of runs without it that differ; absent if there was one run each."""
     tokens: float
-    """What the mechanism would have cost at a moment."""
+    """What the mechanism cost at a skip."""
+    usd: float | None = None
+    """The same in dollars; absent if a price is unknown."""
+
+    @property
+    def net(self) -> float:
+        """Outcomes set right, less those set wrong; without grades, flips less noise."""
+        if self.won is None or self.lost is None:
+            return self.flips - (self.noise or 0)
+        return self.won - self.lost
+
+    def per_flip(self, cost: float | None) -> float | None:
+        """`cost` of a skip for each outcome that the mechanism sets right; None if it sets none right."""
+        return cost / self.net if cost is not None and self.net > 0 else None
 
 
 class Rule(_Record):
@@ -73,6 +98,8 @@ class Rule(_Record):
     limits: Mapping[str, float] = {}
     why: Text
     """The reason, as it is recorded."""
+    convicted: bool = False
+    """Whether an audit found that its skips cost right answers: the rule is not applied."""
     evidence: tuple[Evidence, ...] = ()
 
     @field_validator("skip_if")
@@ -83,17 +110,27 @@ class Rule(_Record):
         return names
 
     def holds(self, moment: Moment) -> bool:
-        """Whether all conditions are true of the moment."""
-        return all(CONDITIONS[name](moment, self.limits) for name in self.skip_if)
+        """Whether the rule is applied, and all its conditions are true of the moment."""
+        return not self.convicted and all(CONDITIONS[name](moment, self.limits) for name in self.skip_if)
 
 
 class _File(_Record):
     rules: tuple[Rule, ...]
 
 
-def load_rules(path: Path = PACKAGED) -> tuple[Rule, ...]:
-    """The rules in a file, in its order. Reads the disk. Raises FileError."""
+@cache
+def load_rules(path: Path | None = None) -> tuple[Rule, ...]:
+    """The rules in a file (default: packaged), in its order; it is read once a process. Raises FileError."""
+    path = path or PACKAGED
     return parse_yaml(read_text(path), path, _File).rules
+
+
+def write_rules(path: Path, rules: Sequence[Rule]) -> None:
+    """Write a file of rules, with the packaged file's explanation of the fields. Raises OSError."""
+    head = takewhile(lambda line: line.startswith("#"), PACKAGED.read_text("utf-8").splitlines())
+    records = [rule.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for rule in rules]
+    body = yaml.safe_dump({"rules": records}, sort_keys=False, default_flow_style=None, width=100)
+    write_text(path, "\n".join([*head, body]))
 
 
 def _reflector_is_on(moment: Moment, limits: Mapping[str, float]) -> bool:
@@ -111,7 +148,7 @@ def _has_no_signs(moment: Moment, limits: Mapping[str, float]) -> bool:
 
 
 def _has_few_subtasks(moment: Moment, limits: Mapping[str, float]) -> bool:
-    return len(open_subtasks(moment.state.get("plan", {}))) <= limits["subtasks"]
+    return MEASURES["subtasks"](moment.state) <= limits["subtasks"]
 
 
 def _changes_nothing(moment: Moment, limits: Mapping[str, float]) -> bool:
@@ -164,14 +201,21 @@ CONDITIONS: Mapping[str, Condition] = {
     "move_only_reads": _move_only_reads,
     "nothing_went_wrong": _nothing_went_wrong,
 }
+MEASURES: Mapping[str, Callable[[AgentState], float]] = {
+    "subtasks": lambda state: len(open_subtasks(state.get("plan", {}))),
+}
+"""What each limit is compared with; an audit fits the limits by it."""
 RULES = load_rules()
 
 
-def skipping_rule(mechanism: Mechanism, moment: Moment) -> Rule | None:
-    """The first rule that holds; None if the mechanism runs, or its switch is off."""
+def skipping_rule(mechanism: Mechanism, moment: Moment, file: Path | None = None) -> Rule | None:
+    """The first rule of `file` (default: the packaged one) that holds; None if the mechanism runs, or its
+    switch is off."""
     if moment.context.wants(mechanism) is not None:
         return None
-    return next((rule for rule in RULES if rule.mechanism == mechanism and rule.holds(moment)), None)
+    return next(
+        (rule for rule in load_rules(file) if rule.mechanism == mechanism and rule.holds(moment)), None
+    )
 
 
 def first_readings(moment: Moment) -> list[str]:
@@ -190,7 +234,7 @@ def first_readings(moment: Moment) -> list[str]:
 
 def settle(mechanism: Mechanism, turn: Turn, moment: Moment) -> tuple[Turn, dict[str, Any]]:
     """The turn with the mechanism's switch on or off, and the update that records a skip."""
-    rule = skipping_rule(mechanism, moment)
+    rule = skipping_rule(mechanism, moment, turn.services.settings.effort_file)
     wanted = rule is None and turn.context.wants(mechanism) is not False
     context = turn.context.model_copy(update={mechanism: wanted})
     return replace(turn, context=context), skip_update(rule, moment.state)

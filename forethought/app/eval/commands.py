@@ -18,7 +18,25 @@ eval_app = typer.Typer(
 )
 
 
-class EvalOptions(CommandOptions):
+class RunningOptions(CommandOptions):
+    """The flags of a command that runs trials."""
+
+    out: Path | None = flag(help="Output folder, new or to continue.", metavar="DIR")
+    seed: int = flag(help="Random seed.", metavar="N", default=0)
+    parallel: int = flag(help="Maximum parallel runs.", metavar="N", default=4, min=1, max=256)
+    data: Path | None = flag(help="Benchmark data.", metavar="DIR")
+    max_usd: float | None = flag(help="Start no runs beyond this cost.", metavar="USD", min=0)
+    max_tokens_total: int | None = flag(help="Start no runs beyond this many tokens.", metavar="N", min=1)
+    fail_after: int = flag(help="Stop after this many consecutive failures.", metavar="N", default=5, min=1)
+    yes: bool = flag("--yes", "-y", help="Do not ask for confirmation.", default=False)
+
+    @property
+    def folder(self) -> Path:
+        """Where the results go."""
+        raise NotImplementedError
+
+
+class EvalOptions(RunningOptions):
     """The flags of `eval run`."""
 
     offers = "model base_url sets checkers"
@@ -28,12 +46,9 @@ class EvalOptions(CommandOptions):
         metavar="NAME|TASKS",
     )
     method: str = flag(help="Methods; the first is the baseline.", metavar="M,...", default="ours")
-    out: Path | None = flag(help="Output folder, new or to continue.", metavar="DIR")
     limit: int | None = flag(help="Number of samples to draw.", metavar="N", min=1, show_default="all")
     sample: str | None = flag(help="Only these samples.", metavar="ID,...")
     trials: int = flag(help="Runs per method and sample.", metavar="K", default=1, min=1, max=100)
-    seed: int = flag(help="Random seed.", metavar="N", default=0)
-    parallel: int = flag(help="Maximum parallel runs.", metavar="N", default=4, min=1, max=256)
     steps: int | None = flag(
         help="Maximum tool calls per sample.", metavar="N", min=1, show_default="the benchmark's"
     )
@@ -49,17 +64,12 @@ class EvalOptions(CommandOptions):
     seconds: float = flag(
         help="Maximum seconds per sample.", metavar="S", default=3_600, min=1, max=1_000_000
     )
-    data: Path | None = flag(help="Benchmark data.", metavar="DIR")
     option: list[str] | None = flag(help="Benchmark option (repeatable).", metavar="KEY=VALUE")
     train: int = flag(help="Training samples for methods that learn.", metavar="N", default=8, min=1)
     train_option: list[str] | None = flag(help="Training benchmark option (repeatable).", metavar="KEY=VALUE")
     judge_model: str | None = flag(help="Judge model.", metavar="M", show_default="--model")
     user_model: str | None = flag(help="Model that plays users.", metavar="M", show_default="--model")
-    max_usd: float | None = flag(help="Start no runs beyond this cost.", metavar="USD", min=0)
-    max_tokens_total: int | None = flag(help="Start no runs beyond this many tokens.", metavar="N", min=1)
-    fail_after: int = flag(help="Stop after this many consecutive failures.", metavar="N", default=5, min=1)
     scripted: bool = flag(help="Mark the model as scripted.", default=False)
-    yes: bool = flag("--yes", "-y", help="Do not ask for confirmation.", default=False)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -143,5 +153,33 @@ def compare(options: CompareOptions) -> int:
     return eval_report.compare(options.logs, options.html, options.as_json, options.benchmark)
 
 
-for _name, _command in (("run", run), ("list", list_), ("report", report), ("compare", compare)):
+class AuditOptions(RunningOptions):
+    """The flags of `eval audit`."""
+
+    offers = "base_url checkers"
+
+    runs: Path = argument("Folder from `eval run`, with effort auto.", "RUNS")
+    trials: int = flag(
+        help="Runs with the mechanism, and without it, per skip.", metavar="K", default=3, min=1
+    )
+    skips: int = flag(help="Maximum skips per rule.", metavar="N", default=50, min=1)
+    benchmark: str | None = flag(help="The runs' benchmark, if it is not built in.", metavar="NAME")
+    write: Path | None = flag(help="Write the rules, fitted to these runs.", metavar="FILE")
+
+    @property
+    def folder(self) -> Path:
+        """Where the results go."""
+        return self.out or self.runs / "audit"
+
+
+def audit(options: AuditOptions) -> int:
+    """Measure the rules of effort auto: run skips again with the mechanism on."""
+    need_evals()
+    from forethought.app.eval.audit import audit_rules
+
+    return audit_rules(options)
+
+
+_COMMANDS = (("run", run), ("list", list_), ("report", report), ("compare", compare), ("audit", audit))
+for _name, _command in _COMMANDS:
     eval_app.command(_name)(typer_command(_command))

@@ -1,0 +1,104 @@
+"""The skips of an evaluation: where in its threads a rule of effort=auto left a mechanism out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from forethought.evals.harness.plan import shuffled
+from forethought.evals.methods.ours import Ours
+from forethought.evals.methods.registry import METHODS
+from forethought.evals.results import Evaluation, Result
+from forethought.evals.types import Sample
+from forethought.graph.agent import build_agent
+from forethought.nodes.support.effort import MEASURES, Rule
+from forethought.settings import Settings
+
+
+@dataclass(frozen=True)
+class SkippedAt:
+    """A moment at which a rule left a mechanism out."""
+
+    id: str
+    """Its name as a sample of the audit."""
+    task: str
+    """The evaluation's sample."""
+    method: Ours
+    thread: str
+    checkpoint: str
+    """The one from which the node ran that asked the rule."""
+    rule: Rule
+    measured: Mapping[str, float]
+    """What the rule's limits were compared with."""
+
+
+async def find_skips(
+    evaluation: Evaluation, saver: BaseCheckpointSaver[Any], settings: Settings, rules: Sequence[Rule]
+) -> list[SkippedAt]:
+    """The moments in the threads of our agent at which one of `rules` left its mechanism out."""
+    graph = build_agent(settings=settings.model_copy(update={"tools": None}), checkpointer=saver)
+    known, found = {rule.id: rule for rule in rules}, []
+    for result in evaluation.results:
+        method = METHODS.get(result.method)
+        if isinstance(method, Ours) and result.tried:
+            config = {"configurable": {"thread_id": result.thread}}
+            history = [snapshot async for snapshot in graph.aget_state_history(config)]  # type: ignore[arg-type]
+            found += _in_thread(history, result, method, known)
+    return found
+
+
+def _in_thread(
+    history: Sequence[Any], result: Result, method: Ours, known: Mapping[str, Rule]
+) -> list[SkippedAt]:
+    found = []
+    for after, before in pairwise(history):
+        earlier = len(before.values.get("skipped") or [])
+        skips = (after.values.get("skipped") or [])[earlier:]
+        for mechanism in {skip["mechanism"] for skip in skips}:
+            # Subtasks side by side are forced together, so that one rule has to answer for all of them.
+            names = {skip.get("rule") for skip in skips if skip["mechanism"] == mechanism}
+            rule = known.get(names.pop() or "") if len(names) == 1 else None
+            waits = mechanism == "prospective_reflection" and not after.values["plan"]["reviewed"]
+            if rule is None or waits:
+                continue
+            found.append(
+                SkippedAt(
+                    id=f"{result.sample}.{result.method}.{result.trial}.{rule.id}.{earlier}",
+                    task=result.sample,
+                    method=method,
+                    thread=result.thread,
+                    checkpoint=str(before.config["configurable"]["checkpoint_id"]),
+                    rule=rule,
+                    measured={name: MEASURES[name](before.values) for name in rule.limits},
+                )
+            )
+    return found
+
+
+def draw_samples(
+    skips: Sequence[SkippedAt], samples: Sequence[Sample], most: int, seed: int
+) -> list[tuple[SkippedAt, Sample]]:
+    """At most `most` skips of each rule, each with the sample that it is run as.
+
+    A second skip of a task is drawn after the first of all tasks, since tasks are what differs most.
+    """
+    by_id = {sample.id: sample for sample in samples}
+    at = {skip.id: skip for skip in skips if skip.task in by_id}
+    made = [replace(by_id[skip.task], id=skip.id, groups={"rule": skip.rule.id}) for skip in at.values()]
+    times, drawn = Counter[tuple[str, str]](), Counter[str]()
+
+    def turn(sample: Sample) -> int:
+        times[key := (at[sample.id].rule.id, at[sample.id].task)] += 1
+        return times[key]
+
+    def is_drawn(sample: Sample) -> bool:
+        drawn[rule := at[sample.id].rule.id] += 1
+        return drawn[rule] <= most
+
+    ordered = sorted(shuffled(made, seed), key=turn)
+    return [(at[sample.id], sample) for sample in ordered if is_drawn(sample)]

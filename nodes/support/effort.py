@@ -52,7 +52,7 @@ class _Record(BaseModel):
 
 
 class Evidence(_Record):
-    """What an audit found: how often a rule's skip changed the outcome."""
+    """The figures of an audit: how often a rule's skips changed the outcome."""
 
     runs: Text
     model: Text
@@ -204,7 +204,7 @@ CONDITIONS: Mapping[str, Condition] = {
 MEASURES: Mapping[str, Callable[[AgentState], float]] = {
     "subtasks": lambda state: len(open_subtasks(state.get("plan", {}))),
 }
-"""What each limit is compared with; an audit fits the limits by it."""
+"""The value that each limit is compared with; an audit fits limits by it."""
 RULES = load_rules()
 
 

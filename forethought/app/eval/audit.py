@@ -18,7 +18,7 @@ from forethought.app.runner import open_runner
 from forethought.app.text import clean, one_line
 from forethought.evals.audit.figures import Comparison, compare, convicts, evidence_of, fitted
 from forethought.evals.audit.fork import CONTROL, FORCED, arms
-from forethought.evals.audit.skips import SkippedAt, draw_samples, find_skips
+from forethought.evals.audit.skips import SkippedAt, as_samples, find_skips
 from forethought.evals.harness.plan import EvaluationPlan
 from forethought.evals.report.table import percent, table
 from forethought.evals.results import Evaluation, Run, by_sample, read_evaluations
@@ -40,54 +40,52 @@ _NOTE = (
 
 def audit_rules(options: AuditOptions) -> int:
     """Run an audit, or continue it. Returns the exit code. Raises CliError."""
-    settings = settings_from(options)
+    settings, root = settings_from(options), options.out or options.runs / "audit"
     with input_errors():
         (runs,) = read_evaluations([options.runs])
-        benchmark, rules = (
-            benchmark_of(runs, options.benchmark, options.checkers or ()),
-            load_rules(settings.effort_file),
-        )
+        rules = load_rules(settings.effort_file)
+        benchmark = benchmark_of(runs, options.benchmark, options.checkers or ())
         if benchmark is None:
             raise CliError(f"add --benchmark {one_line(runs.run.benchmark, 200)}, which imports it")
-        samples = benchmark.samples(
-            options.data or settings.benchmarks_dir / benchmark.name, runs.run.options
-        )
+        if root.resolve() == runs.folder.resolve():
+            raise CliError(f"--out {root} holds the runs: name another folder")
+        data = options.data or settings.benchmarks_dir / benchmark.name
+        samples = benchmark.samples(data, runs.run.options)
     database = runs.folder / "threads.sqlite"
-    if options.folder.resolve() == runs.folder.resolve():
-        raise CliError(f"--out {options.folder} holds the runs: name another folder")
     with open_runner(options.as_json) as runner:
         with runner.opened(open_threads(file_address(database), settings.key, create=False)) as saver:
-            skips = runner.run(find_skips(runs, saver, settings, rules))
-        drawn = draw_samples(skips, samples, options.skips, options.seed)
+            found = runner.run(find_skips(runs, saver, settings, rules))
+        skips = {skip.id: skip for skip in found}
+        drawn = as_samples(found, samples, options.skips, options.seed)
         if not drawn:
             raise CliError(f"{options.runs}: no rule of effort auto skipped anything here; run it with auto")
-        plan = _plan(options, runs.run, benchmark, drawn)
-        own = {name: value for name, value in plan.context.items() if name in Context.model_fields}
+        plan = _plan(runs.run, benchmark, drawn, skips, options)
         with input_errors():
-            check_models(plan, Context.model_validate({**own, "model": plan.model}), settings, options)
-        session = open_session(runner, options, settings, plan)
+            check_models(plan, Context(model=plan.model), settings, options)
+        session = open_session(runner, options, settings, plan, root)
         assert isinstance(session.run.saver, SqliteThreads)
         runner.run(session.run.saver.attach(database))
         ending = carry_out(session)
         if session.tried:
-
-            def tables(made: Evaluation) -> dict[str, Any]:
-                compared = _compared(made, [skip for skip, _ in drawn])
-                return _show(compared, rules, runs.run, options)
-
-            runner.print_json(session.show(tables))
+            asked = [skips[sample.id] for sample in drawn]
+            shown = session.show(lambda made: _show(_compared(made, asked), rules, runs.run, options))
+            runner.print_json(shown)
         return exit_code(session, ending)
 
 
 def _plan(
-    options: AuditOptions, run: Run, benchmark: Benchmark, drawn: Sequence[tuple[SkippedAt, Sample]]
+    run: Run,
+    benchmark: Benchmark,
+    samples: Sequence[Sample],
+    skips: Mapping[str, SkippedAt],
+    options: AuditOptions,
 ) -> EvaluationPlan:
     """Both arms on the drawn skips, with all that the runs were made with."""
     same = ("options", "model", "context", "scripted")
     return EvaluationPlan(
         benchmark=benchmark,
-        methods=arms({skip.id: skip for skip, _ in drawn}),
-        samples=tuple(sample for _, sample in drawn),
+        methods=arms(skips),
+        samples=tuple(samples),
         training=(),
         trials=options.trials,
         limit=None,
@@ -103,7 +101,7 @@ def _plan(
 def _compared(made: Evaluation, skips: Sequence[SkippedAt]) -> dict[str, list[Comparison]]:
     """By rule, the skips that both arms have run. Reads the audit's folder."""
     control, forced = (
-        by_sample(r for r in made.results if r.method == name and r.tried) for name in (CONTROL, FORCED)
+        by_sample(one for one in made.results if one.method == arm and one.tried) for arm in (CONTROL, FORCED)
     )
     compared: dict[str, list[Comparison]] = {}
     for skip in skips:
@@ -116,13 +114,9 @@ def _compared(made: Evaluation, skips: Sequence[SkippedAt]) -> dict[str, list[Co
 def _show(
     compared: Mapping[str, Sequence[Comparison]], rules: Sequence[Rule], run: Run, options: AuditOptions
 ) -> dict[str, Any]:
-    """Show each rule's figures, and write the fitted rules where a flag asks for it. Returns the figures."""
-    model = run.model + " (scripted)" * run.scripted
-    found = {
-        rule.id: evidence_of(compared[rule.id], run.title or run.benchmark, model, options.seed)
-        for rule in rules
-        if rule.id in compared
-    }
+    """Show each rule's figures, and write the fitted rules if a flag asks for it. Returns the figures."""
+    source = run.title or run.benchmark, run.model + " (scripted)" * run.scripted, options.seed
+    found = {r.id: evidence_of(compared[r.id], *source) for r in rules if r.id in compared}
     convicted = [name for name, one in found.items() if convicts(one)]
     if not options.as_json:
         verdict = f"Convicted, since the interval of the gain is above 0: {', '.join(convicted) or 'none'}."

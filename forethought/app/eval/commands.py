@@ -30,11 +30,6 @@ class RunningOptions(CommandOptions):
     fail_after: int = flag(help="Stop after this many consecutive failures.", metavar="N", default=5, min=1)
     yes: bool = flag("--yes", "-y", help="Do not ask for confirmation.", default=False)
 
-    @property
-    def folder(self) -> Path:
-        """Where the results go."""
-        raise NotImplementedError
-
 
 class EvalOptions(RunningOptions):
     """The flags of `eval run`."""
@@ -113,7 +108,7 @@ class LogsOptions(CommandOptions):
 
     logs: list[Path] = argument("Folders or logs from `eval run`.", "LOG...")
     benchmark: str | None = flag(
-        help="Import a benchmark for its own figures.",
+        help="Benchmark to import, if it is not built in.",
         metavar="NAME",
     )
 
@@ -158,22 +153,15 @@ class AuditOptions(RunningOptions):
 
     offers = "base_url checkers"
 
-    runs: Path = argument("Folder from `eval run`, with effort auto.", "RUNS")
-    trials: int = flag(
-        help="Runs with the mechanism, and without it, per skip.", metavar="K", default=3, min=1
-    )
+    runs: Path = argument("Folder from `eval run`.", "RUNS")
+    trials: int = flag(help="Runs per skip, with and without the mechanism.", metavar="K", default=3, min=1)
     skips: int = flag(help="Maximum skips per rule.", metavar="N", default=50, min=1)
-    benchmark: str | None = flag(help="The runs' benchmark, if it is not built in.", metavar="NAME")
-    write: Path | None = flag(help="Write the rules, fitted to these runs.", metavar="FILE")
-
-    @property
-    def folder(self) -> Path:
-        """Where the results go."""
-        return self.out or self.runs / "audit"
+    benchmark: str | None = flag(help="Benchmark to import, if it is not built in.", metavar="NAME")
+    write: Path | None = flag(help="Write fitted rules.", metavar="FILE")
 
 
 def audit(options: AuditOptions) -> int:
-    """Measure the rules of effort auto: run skips again with the mechanism on."""
+    """Measure what skips of effort auto cost and change."""
     need_evals()
     from forethought.app.eval.audit import audit_rules
 

@@ -6,6 +6,7 @@ import asyncio
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rich.text import Text
@@ -245,7 +246,7 @@ def evaluate(options: EvalOptions) -> int:
     """Run an evaluation, or go on with it. Returns the exit code. Raises CliError."""
     settings, plan = plan_evaluation(options)
     with open_runner(options.as_json) as runner:
-        session = open_session(runner, options, settings, plan)
+        session = open_session(runner, options, settings, plan, options.folder)
         ending = carry_out(session)
         if session.tried or not (ending.error or session.control.error):
             runner.print_json(session.show())
@@ -303,10 +304,10 @@ def _result_line(result: Result) -> str:
 
 
 def open_session(
-    runner: Runner, options: RunningOptions, settings: Settings, plan: EvaluationPlan
+    runner: Runner, options: RunningOptions, settings: Settings, plan: EvaluationPlan, root: Path
 ) -> EvalSession:
-    """The evaluation's folder, held for this process until the runner closes."""
-    folder = RunFolder(options.folder)
+    """The evaluation in the folder `root`, held for this process until the runner closes."""
+    folder = RunFolder(root)
     folder.root.mkdir(parents=True, exist_ok=True)
     saver = runner.open(claimed_threads(file_address(folder.database), settings.key, "evaluation"))
     try:

@@ -1,8 +1,8 @@
-"""What an audit found: how often skips changed the outcome, and what the mechanism would have cost.
+"""The figures of an audit: how often skips changed the outcome, and the cost of the mechanism.
 
 At a skip, every forced run is held against every control run: a pair flips if their outcomes differ. Tasks
-are what was drawn, so the skips of a task are averaged before tasks are. Two control runs can differ too:
-then flips are partly noise. The gain, won pairs less lost ones, is free of it.
+are the sample, so the skips of a task are averaged before tasks are. Two control runs can differ too: then
+flips are partly noise. The gain, won pairs less lost ones, is free of it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from forethought.trajectories.types import Loaded
 FEWEST_TASKS = 10
 """Tasks below which no rule is convicted."""
 Outcome = float | str
-"""A grade, or what was done where there is none."""
+"""A grade; without one, the actions or the answer."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ def convicts(found: Evidence) -> bool:
 
 
 def fitted(rule: Rule, comparisons: Sequence[Comparison], found: Evidence, seed: int = 0) -> Rule:
-    """The rule with the evidence `found`; if it convicts, with the highest limit under which nothing was won,
-    else no longer applied."""
+    """The rule with the evidence `found`; if it convicts, with the highest limit that won nothing, else no
+    longer applied."""
     changes: dict[str, object] = {"convicted": True} if convicts(found) else {}
     for name in rule.limits if changes else ():
         for limit in sorted({one.skip.measured[name] for one in comparisons}):

@@ -1,7 +1,7 @@
-"""The two arms of an audit: our agent gone on with from a skip, with the mechanism forced on or left out.
+"""The two arms of an audit: our agent continues from a skip, with the mechanism forced on or left out.
 
-The arms differ in one superstep: in the forced one, the switch of the skipped mechanism is on while the node
-that skipped it runs. After it, the rules decide again.
+The arms differ in one decision: in the forced one, the switch of the skipped mechanism is on while the node
+that skipped it runs. A reflector that waits for readings runs after them. Then the rules decide again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CONTROL, FORCED = "control", "forced"
 
 @dataclass
 class Fork(Ours):
-    """One arm: a run that goes on from a skip."""
+    """One arm: runs that continue from a skip."""
 
     forced: bool = False
     skips: Mapping[str, SkippedAt] = field(default_factory=dict)
@@ -40,12 +40,12 @@ class Fork(Ours):
         return None
 
     def context(self, trial: TrialContext) -> Context:
-        """What the audited method is run with; rules skip with effort auto alone."""
+        """The Context of the audited method; rules skip with effort auto alone."""
         return self.skips[trial.sample.id].method.context(trial).model_copy(update={"effort": "auto"})
 
 
 async def _replay(tools: Toolset, steps: list[dict[str, Any]]) -> None:
-    """Bring the sample's world to where the kept steps left it. Raises InfrastructureError."""
+    """Carry the kept steps out again in the sample's world. Raises InfrastructureError."""
     await tools.begin()
     for step in sorted(steps, key=lambda step: step["n"]):
         if step["ok"] and step["tool"] in tools.of_episode:
@@ -57,6 +57,6 @@ async def _replay(tools: Toolset, steps: list[dict[str, Any]]) -> None:
 def arms(skips: Mapping[str, SkippedAt]) -> tuple[Fork, Fork]:
     """The control and the forced arm."""
     return (
-        Fork(CONTROL, "goes on from a skip as the rules have it", skips=skips),
-        Fork(FORCED, "goes on from a skip with the mechanism on", forced=True, skips=skips),
+        Fork(CONTROL, "continues from a skip as the rules have it", skips=skips),
+        Fork(FORCED, "continues from a skip with the mechanism on", forced=True, skips=skips),
     )

@@ -1,9 +1,8 @@
-"""The skips of an evaluation: where in its threads a rule of effort=auto left a mechanism out."""
+"""The skips of an evaluation: the moments at which rules of effort=auto left a mechanism out."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -31,10 +30,10 @@ class SkippedAt:
     method: Ours
     thread: str
     checkpoint: str
-    """The one from which the node ran that asked the rule."""
+    """The last one before the skip."""
     rule: Rule
     measured: Mapping[str, float]
-    """What the rule's limits were compared with."""
+    """The values that the rule's limits were compared with."""
 
 
 async def find_skips(
@@ -48,26 +47,22 @@ async def find_skips(
         if isinstance(method, Ours) and result.tried:
             config = {"configurable": {"thread_id": result.thread}}
             history = [snapshot async for snapshot in graph.aget_state_history(config)]  # type: ignore[arg-type]
-            found += _in_thread(history, result, method, known)
+            found += list(_in_thread(history, result, method, known))
     return found
 
 
 def _in_thread(
     history: Sequence[Any], result: Result, method: Ours, known: Mapping[str, Rule]
-) -> list[SkippedAt]:
-    found = []
+) -> Iterator[SkippedAt]:
     for after, before in pairwise(history):
         earlier = len(before.values.get("skipped") or [])
         skips = (after.values.get("skipped") or [])[earlier:]
         for mechanism in {skip["mechanism"] for skip in skips}:
             # Subtasks side by side are forced together, so that one rule has to answer for all of them.
-            names = {skip.get("rule") for skip in skips if skip["mechanism"] == mechanism}
-            rule = known.get(names.pop() or "") if len(names) == 1 else None
-            waits = mechanism == "prospective_reflection" and not after.values["plan"]["reviewed"]
-            if rule is None or waits:
-                continue
-            found.append(
-                SkippedAt(
+            names = {skip.get("rule", "") for skip in skips if skip["mechanism"] == mechanism}
+            rule = known.get(names.pop()) if len(names) == 1 else None
+            if rule is not None:
+                yield SkippedAt(
                     id=f"{result.sample}.{result.method}.{result.trial}.{rule.id}.{earlier}",
                     task=result.sample,
                     method=method,
@@ -76,29 +71,13 @@ def _in_thread(
                     rule=rule,
                     measured={name: MEASURES[name](before.values) for name in rule.limits},
                 )
-            )
-    return found
 
 
-def draw_samples(
-    skips: Sequence[SkippedAt], samples: Sequence[Sample], most: int, seed: int
-) -> list[tuple[SkippedAt, Sample]]:
-    """At most `most` skips of each rule, each with the sample that it is run as.
-
-    A second skip of a task is drawn after the first of all tasks, since tasks are what differs most.
-    """
-    by_id = {sample.id: sample for sample in samples}
-    at = {skip.id: skip for skip in skips if skip.task in by_id}
-    made = [replace(by_id[skip.task], id=skip.id, groups={"rule": skip.rule.id}) for skip in at.values()]
-    times, drawn = Counter[tuple[str, str]](), Counter[str]()
-
-    def turn(sample: Sample) -> int:
-        times[key := (at[sample.id].rule.id, at[sample.id].task)] += 1
-        return times[key]
-
-    def is_drawn(sample: Sample) -> bool:
-        drawn[rule := at[sample.id].rule.id] += 1
-        return drawn[rule] <= most
-
-    ordered = sorted(shuffled(made, seed), key=turn)
-    return [(at[sample.id], sample) for sample in ordered if is_drawn(sample)]
+def as_samples(skips: Sequence[SkippedAt], samples: Sequence[Sample], most: int, seed: int) -> list[Sample]:
+    """At most `most` skips of each rule as samples, drawn by `seed`. A higher limit adds some."""
+    by_id, by_rule = {sample.id: sample for sample in samples}, dict[str, list[Sample]]()
+    for skip in skips:
+        if skip.task in by_id:
+            sample = replace(by_id[skip.task], id=skip.id, groups={"rule": skip.rule.id})
+            by_rule.setdefault(skip.rule.id, []).append(sample)
+    return [sample for made in by_rule.values() for sample in shuffled(made, seed)[:most]]

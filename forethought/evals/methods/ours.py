@@ -153,17 +153,19 @@ class GraphRun:
     context: Context
     config: RunnableConfig
     first: Context | None = None
-    """Context of the first superstep, if it is another one."""
+    """Context of the first superstep, and of the next ones until the plan is examined, if it is another."""
     refusals: int = 0
 
     async def to_its_end(self, payload: Any) -> str:
         """Run until the agent ends; why it was stopped before that ('' if it was not)."""
         try:
-            if self.first is not None:
+            while self.first is not None:
                 await self.graph.ainvoke(payload, self.config, context=self.first, interrupt_after="*")
-                payload = None
-                if not (await self.graph.aget_state(self.config)).next:
+                payload, state = None, await self.graph.aget_state(self.config)
+                if not state.next:
                     return ""
+                if state.values.get("plan", {}).get("reviewed", True):
+                    self.first = None
             while True:
                 await self.graph.ainvoke(payload, self.config, context=self.context)
                 interrupts = (await self.graph.aget_state(self.config)).interrupts

@@ -1,4 +1,4 @@
-"""What is made of the runs of an audit: shares of pairs, costs, verdicts, fitted rules."""
+"""From the runs of an audit to shares of pairs, costs, verdicts and fitted rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from forethought.evals.audit.figures import Comparison, compare, convicts, evidence_of, fitted
-from forethought.evals.audit.skips import SkippedAt, draw_samples
+from forethought.evals.audit.skips import SkippedAt, as_samples
 from forethought.evals.methods.ours import Ours
 from forethought.evals.results import Result
 from forethought.evals.types import Sample
@@ -113,13 +113,9 @@ def test_a_limit_is_lowered_to_where_nothing_was_lost_and_a_rule_without_one_is_
     assert load_rules(tmp_path / "rules.yaml") == (lower, dropped)
 
 
-def test_tasks_are_drawn_before_further_skips_of_a_task() -> None:
+def test_of_each_rule_some_skips_are_drawn() -> None:
     other = RULE.model_copy(update={"id": "other"})
-    skips = [skip_in(task, n=n) for task in "abc" for n in range(4)]
-    skips += [skip_in("a", rule=other), skip_in("gone")]
-    samples = [Sample(task, f"task {task}") for task in "abc"]
-    drawn = [skip for skip, _ in draw_samples(skips, samples, 3, seed=1)]
-    assert sorted(skip.task for skip in drawn if skip.rule == RULE) == ["a", "b", "c"]
-    assert [skip.task for skip in drawn if skip.rule == other] == ["a"]
-    more = [skip.id for skip, _ in draw_samples(skips, samples, 5, seed=1)]
-    assert {skip.id for skip in drawn} < {*more}, "a higher limit adds skips"
+    skips = [skip_in("a", n=n) for n in range(9)] + [skip_in("a", rule=other), skip_in("gone")]
+    few, more = (as_samples(skips, [Sample("a", "task a")], most, seed=1) for most in (3, 5))
+    assert [sample.groups["rule"] for sample in few] == ["short"] * 3 + ["other"]
+    assert {sample.id for sample in few} < {sample.id for sample in more}, "a higher limit adds skips"

@@ -76,6 +76,7 @@ def test_it_convicts_the_rules_that_cost_right_answers(
     assert (found["checks_replace_score"]["flips"], found["checks_replace_score"]["usd"]) == (0, None)
 
     asked = len(server.requests)
+    monkeypatch.setenv("COLUMNS", "120")
     again = cli(*audit)
     assert len(server.requests) == asked, "what was run is not run again"
     assert re.search(r"plan_is_short +12 \(12\) +33.3 \[", again.out)

@@ -2,14 +2,15 @@
 
 START -> planner -> prospective_reflector -> (approve_plan) -> replan_trigger
 planner -> END | lesson_keeper -> END (it answered at once, or failed)
-replan_trigger -> planner | prospective_reflector | tool_agent x ready subtasks, side by side | answer_agent
-tool_agent -> tool_executor (one each) -> replan_trigger (once a wave)
+replan_trigger -> planner | tool_agent x ready subtasks, side by side | answer_agent
+tool_agent -> tool_executor (one each), first also prospective_reflector -> replan_trigger (once a wave)
 answer_agent -> END | planner (next round) | replan_trigger (one more subtask) | lesson_keeper -> END
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, get_args
 
 from langchain_core.language_models import BaseChatModel
@@ -112,20 +113,21 @@ def _wire(
     graph = StateGraph(
         AgentState, context_schema=as_sent(Context), input_schema=AgentInput, output_schema=AgentOutput
     )
-    for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent, lesson_keeper):
+    for node in (planner, approve_plan, replan_trigger, answer_agent, lesson_keeper):
         graph.add_node(node.__name__, wrap_node(node, services, checkpointed=checkpointed))
+    beside = partial(wrap_node, services=services, checkpointed=checkpointed, side_by_side=True)
     for sent in (tool_agent, tool_executor):
-        wrapped = wrap_node(sent, services, checkpointed=checkpointed, side_by_side=True)
-        graph.add_node(sent.__name__, wrapped, input_schema=Dispatch)
+        graph.add_node(sent.__name__, beside(sent), input_schema=Dispatch)
+    graph.add_node("prospective_reflector", beside(prospective_reflector))
     ways: dict[str, tuple[Callable[[AgentState], Any], list[str]]] = {
         "planner": (routing.after_planner, ["prospective_reflector", "lesson_keeper", END]),
         "prospective_reflector": (routing.after_reflector, ["approve_plan", "replan_trigger"]),
         "approve_plan": (routing.after_approval, ["planner", "prospective_reflector", "replan_trigger"]),
         "replan_trigger": (
             routing.after_trigger,
-            ["planner", "prospective_reflector", "tool_agent", "answer_agent"],
+            ["planner", "tool_agent", "answer_agent"],
         ),
-        "tool_agent": (routing.after_tool_agent, ["tool_executor"]),
+        "tool_agent": (routing.after_tool_agent, ["tool_executor", "prospective_reflector"]),
         "answer_agent": (
             routing.after_answer,
             ["planner", "approve_plan", "replan_trigger", "lesson_keeper", END],

@@ -6,9 +6,9 @@ second all failures and successes of those that were found. A revised plan is di
 `max_reflections` times; then the latest of the versions with the fewest errors goes on, marked unresolved.
 The paper's loop has no bound.
 
-That is effort paper. Else the diagnosis waits for the readings that the plan begins with, goes through the
-signs that were seen, and carries the revised plan in the same reply (nodes/support/diagnosis.py); a revised
-plan is diagnosed at most once more.
+That is effort paper. Else the diagnosis runs beside the readings that the plan begins with, so that it costs
+little time, and carries the revised plan in the same reply (nodes/support/diagnosis.py). A revised plan is
+diagnosed again only after an answer has failed its checks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from forethought.knowledge.planning_errors import PlanningError, load_planning_e
 from forethought.models.allowance import total
 from forethought.models.types import Message, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
-from forethought.nodes.support.diagnosis import diagnosis_problem, diagnosis_spec, with_unheeded
+from forethought.nodes.support.diagnosis import diagnosis_problem, diagnosis_spec
 from forethought.nodes.support.effort import (
     Moment,
     Rule,
@@ -52,17 +52,19 @@ async def prospective_reflector(
 ) -> dict[str, Any]:
     """Diagnose the plan in force and revise it as long as errors are found and reflections are left.
 
-    A plan that begins with readings comes back when they are made.
+    A plan that begins with readings comes back while they are made.
     """
     turn, state = await services.turn(runtime), with_statuses(state)
     context, plan = turn.context, state.get("plan", {})
     if plan.get("reviewed") or not open_subtasks(plan):
         return {}
     moment = Moment(state, context, services.tools)
-    waits = bool(first_readings(moment))
-    rule = skipping_rule("prospective_reflection", moment, services.settings.effort_file)
+    wanted, file = context.wants("prospective_reflection"), services.settings.effort_file
+    rule = skipping_rule("prospective_reflection", moment, file)
+    diagnosed = wanted is not False and rule is None
+    waits = diagnosed and not state.get("dispatch") and bool(first_readings(moment))
     reflection = Reflection(state, turn, plan, skipped=rule)
-    if not (waits or rule) and context.wants("prospective_reflection") is not False:
+    if diagnosed and not waits:
         file = services.settings.planning_errors_file
         errors = await asyncio.to_thread(load_planning_errors, file) if context.planning_errors else ()
         await reflection.run(errors)
@@ -104,6 +106,14 @@ class Reflection:
         return max([self.plan["version"], *(plan["version"] for _, plan in self.candidates)])
 
     @property
+    def done(self) -> dict[str, Any]:
+        """The results, with an empty one for each reading that is being made."""
+        return {
+            **{item["subtask"]: {} for item in self.state.get("dispatch", [])},
+            **self.state.get("results", {}),
+        }
+
+    @property
     def now(self) -> AgentState:
         """The state with the plan in hand and what the reflections have cost."""
         return {**self.state, "plan": self.plan, "usage": {**self.state.get("usage", {}), "now": self.usage}}
@@ -111,7 +121,7 @@ class Reflection:
     async def run(self, errors: Sequence[PlanningError]) -> None:
         """Diagnose, revise, diagnose again; every diagnosis leaves a record, a skipped one too."""
         context = self.turn.context
-        most = min(context.max_reflections, 1) if self.in_one_turn else context.max_reflections
+        most = context.max_reflections
         for attempt in range(most + 1):
             messages = reflector_messages(self.now, self.turn.services, context, errors)
             diagnosis = await self._diagnose(messages, errors)
@@ -127,9 +137,9 @@ class Reflection:
                 if attempt == most:  # the revision is there, though nobody examines it any more
                     self._leave_unresolved(self.plan)
                     return
-                before = Moment(self.now, context, before=self.candidates[-1][1])
-                file = self.turn.services.settings.effort_file
-                self.skipped = skipping_rule("prospective_reflection", before, file)
+                services = self.turn.services
+                before = Moment(self.now, context, services.tools, before=self.candidates[-1][1])
+                self.skipped = skipping_rule("prospective_reflection", before, services.settings.effort_file)
                 if self.skipped:
                     return
             elif attempt == most or not await self._revise(messages, diagnosis, errors):
@@ -151,15 +161,15 @@ class Reflection:
             result = await self.turn.ask(
                 "reflector",
                 messages,
-                diagnosis_spec(names, self.now, context, callable_tools(self.now, services, context)),
+                diagnosis_spec(names, context, callable_tools(self.now, services, context)),
                 allowance(self.now, context),
-                check=partial(diagnosis_problem, state=self.now) if self.in_one_turn else None,
+                check=partial(diagnosis_problem, plan=self.plan, results=self.done)
+                if self.in_one_turn
+                else None,
                 event={"turn": "diagnosis", "plan_version": self.plan["version"]},
             )
             if result.reply is None:
                 result = replace(result, problem=f"no valid diagnosis: {result.problem}")
-            else:
-                result = replace(result, reply=with_unheeded(result.reply, self.now, names))
         self.reviews.append(_review(self.now, result.reply, result.problem))
         self.usage = total(self.usage, result.usage)
         return result
@@ -202,9 +212,8 @@ class Reflection:
     def _take_on(self, revision: PlanRevision) -> None:
         """The revised plan becomes the one in hand."""
         self.reviews[-1] = {**self.reviews[-1], "revised": True, "changes": revision.changes}
-        results = self.state.get("results", {})
         used_ids = dropped_ids(self.state, *(plan for _, plan in self.candidates))
-        subtasks = join_plan(revision.subtasks, old=self.plan, results=results, used_ids=used_ids)
+        subtasks = join_plan(revision.subtasks, old=self.plan, results=self.done, used_ids=used_ids)
         version = max(self.version, self.state["progress"]["version"]) + 1
         self.plan = {**self.plan, "version": version, "subtasks": subtasks}
 
@@ -216,7 +225,6 @@ def _review(state: AgentState, reply: PlanDiagnosis | None, skipped: str) -> Pla
         "plan_version": state["plan"]["version"],
         "situation": reply.situation if reply else "",
         "tool_notes": reply.tool_notes if reply else "",
-        "signs": [verdict.model_dump() for verdict in reply.signs] if reply else [],
         "errors": [error.model_dump() for error in reply.errors] if reply else [],  # type: ignore[misc]
         "revised": False,
         "changes": "",

@@ -19,9 +19,9 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from forethought.json_files import read_text, write_text
 from forethought.knowledge.yaml_files import Name, Text, parse_yaml
+from forethought.nodes.support.mending import mending
 from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.services import Turn
-from forethought.nodes.support.sign_verdicts import all_heeded, sign_lines
 from forethought.state.agent import AgentState, Plan, Subtask
 from forethought.state.context import Context, Mechanism
 from forethought.state.skips import Skip
@@ -138,35 +138,27 @@ def _reflector_is_on(moment: Moment, limits: Mapping[str, float]) -> bool:
 
 
 def _only_reads(moment: Moment, limits: Mapping[str, float]) -> bool:
-    """Of a plan whose open part only reads; nothing is built on it."""
+    """Of a plan whose open part only reads; only the answer is built on it."""
     pending = open_subtasks(moment.state.get("plan", {}))
-    return all(is_reading(subtask, moment.tools) for subtask in pending)
-
-
-def _has_no_signs(moment: Moment, limits: Mapping[str, float]) -> bool:
-    return not sign_lines(moment.state)
+    harmless = all(map(_reads, moment.tools.values())) and not any(one["depends_on"] for one in pending)
+    return harmless or all(is_reading(subtask, moment.tools) for subtask in pending)
 
 
 def _has_few_subtasks(moment: Moment, limits: Mapping[str, float]) -> bool:
     return MEASURES["subtasks"](moment.state) <= limits["subtasks"]
 
 
-def _changes_nothing(moment: Moment, limits: Mapping[str, float]) -> bool:
-    return all(tool.only_fetches for tool in moment.tools.values())
+def _answer_is_checked(moment: Moment, limits: Mapping[str, float]) -> bool:
+    return moment.context.answer_checks
 
 
-def _has_no_files(moment: Moment, limits: Mapping[str, float]) -> bool:
-    return not moment.state.get("files")
+def _no_check_failed(moment: Moment, limits: Mapping[str, float]) -> bool:
+    """Whether no answer of the task has failed its checks yet."""
+    return mending(moment.state) is None and moment.state.get("progress", {}).get("round", 1) == 1
 
 
-def _saw_all_files(moment: Moment, limits: Mapping[str, float]) -> bool:
-    """Whether every file was seen whole, and every sign was shown."""
-    return all_seen(moment.state) and not moment.state.get("look", {}).get("more_signs", 0)
-
-
-def _heeds_signs(moment: Moment, limits: Mapping[str, float]) -> bool:
-    """Whether the plan's author went through every sign."""
-    return all_heeded(moment.state["plan"].get("signs", []), moment.state)
+def _is_revision(moment: Moment, limits: Mapping[str, float]) -> bool:
+    return moment.before is not None
 
 
 def _only_wording_changed(moment: Moment, limits: Mapping[str, float]) -> bool:
@@ -191,12 +183,10 @@ def _nothing_went_wrong(moment: Moment, limits: Mapping[str, float]) -> bool:
 CONDITIONS: Mapping[str, Condition] = {
     "reflector_is_on": _reflector_is_on,
     "only_reads": _only_reads,
-    "has_no_signs": _has_no_signs,
     "has_few_subtasks": _has_few_subtasks,
-    "changes_nothing": _changes_nothing,
-    "has_no_files": _has_no_files,
-    "saw_all_files": _saw_all_files,
-    "heeds_signs": _heeds_signs,
+    "answer_is_checked": _answer_is_checked,
+    "no_check_failed": _no_check_failed,
+    "is_revision": _is_revision,
     "only_wording_changed": _only_wording_changed,
     "move_only_reads": _move_only_reads,
     "nothing_went_wrong": _nothing_went_wrong,
@@ -219,17 +209,14 @@ def skipping_rule(mechanism: Mechanism, moment: Moment, file: Path | None = None
 
 
 def first_readings(moment: Moment) -> list[str]:
-    """Ids of the readings that the plan begins with and that are made before it is examined.
+    """Ids of the readings that the plan begins with; the reflector examines it while they are made.
 
-    Where all that was given has been seen, or nothing is built on readings, it is examined at once: [].
+    [] if it is examined before anything is done: a person approves it, or it begins with something else.
     """
     pending = open_subtasks(moment.state.get("plan", {}))
-    if moment.context.effort != "auto" or moment.context.wants("prospective_reflection") is False:
+    if moment.context.effort != "auto" or moment.context.approve_plan:
         return []
-    if all_seen(moment.state):
-        return []
-    first = [subtask["id"] for subtask in pending if is_reading(subtask, moment.tools)]
-    return first if len(first) < len(pending) else []
+    return [subtask["id"] for subtask in pending if is_reading(subtask, moment.tools)]
 
 
 def settle(mechanism: Mechanism, turn: Turn, moment: Moment) -> tuple[Turn, dict[str, Any]]:

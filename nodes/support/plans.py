@@ -131,14 +131,18 @@ def join_plan(
     """The subtasks of the new plan: finished ones stay, what remains is replaced.
 
     A finished subtask restated stays finished; a different subtask under a finished or failed id, or under an
-    id that an earlier plan used (`used_ids`), gets a new id, and the plan's dependencies follow it.
+    id that an earlier plan used (`used_ids`), gets a new id, and the plan's dependencies follow it. A pending
+    one with a result is being done, and counts as finished.
     """
     subtasks = expanded(subtasks)
     before = {subtask["id"]: subtask for subtask in (old or {}).get("subtasks", [])}
     finished = {key: before[key] for key in before if key in results and key not in discard}
 
     def is_restated(subtask: PlannedSubtask) -> bool:
-        return subtask.id in before and same_words(before[subtask.id]["description"], subtask.description)
+        earlier = before.get(subtask.id)
+        if earlier is None or not same_words(earlier["description"], subtask.description):
+            return False
+        return earlier["status"] != "pending" or not subtask.calls or _call(subtask) == earlier["call"]
 
     new = [subtask for subtask in subtasks if subtask.id not in finished or not is_restated(subtask)]
     used = {*before, *results, *used_ids, *(subtask.id for subtask in subtasks)}

@@ -16,6 +16,7 @@ from forethought.trajectories.types import Loaded
 from tests.forethought.app.conftest import Cli, Outcome
 from tests.support.evaluating import HouseEpisode, expert
 from tests.support.household import Household
+from tests.support.model_server import Answer, SeenRequest
 
 NAME = "benchmarks.planted_faults.world:BENCHMARK"
 RULES = Path(__file__).with_name("audited_rules.yaml")
@@ -53,15 +54,24 @@ def auto(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORETHOUGHT_EFFORT_FILE", str(RULES))
 
 
+def hasty(seen: SeenRequest) -> Answer:
+    """The model of the planted faults, if its plans leave the choice of each call to the workers."""
+    reply = planted(BENCHMARK.samples(Path(), {}))(seen)
+    for subtask in reply.get("subtasks", []) if isinstance(reply, dict) else []:
+        subtask["calls"] = []
+    return reply
+
+
 def evaluate(cli: Cli, out: str) -> Outcome:
-    """Twelve tasks of the planted faults."""
-    return cli("eval", "run", NAME, "--sample", SAMPLES, "--out", out, "--scripted", "--yes", "--json")
+    """Twelve tasks of the planted faults, with answers that no check mends."""
+    flags = ("--set", "answer_checks=false", "--out", out, "--scripted", "--yes", "--json")
+    return cli("eval", "run", NAME, "--sample", SAMPLES, *flags)
 
 
 def test_it_convicts_the_rules_that_cost_right_answers(
     cli: Cli, served: Callable[..., Any], auto: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = served(planted(BENCHMARK.samples(Path(), {})))
+    server = served(hasty)
     assert evaluate(cli, "o").json["rows"][0]["main"]["mean"] == pytest.approx(4 / 12)
     audit = ("eval", "audit", "o", "--benchmark", NAME, "--trials", "1", "--write", "mine.yaml", "--yes")
     made = cli(*audit, "--json")

@@ -21,8 +21,9 @@ NAMES = [
     "no-short-term", "no-long-term", "no-inter", "no-foresight",
     "ours-no-prospective-reflection", "ours-no-planning-errors", "ours-no-replanning", "ours-no-plan-intra",
     "ours-no-tool-intra", "ours-no-answer-intra", "ours-no-intra", "ours-no-short-term", "ours-no-long-term",
-    "ours-no-inter", "ours-no-foresight", "no-first-look", "no-signs", "no-checks", "react", "act",
-    "plan-and-act", "reflexion", "self-refine", "self-refine-budget", "best-of-n", "best-of-n-budget", "expel",
+    "ours-no-inter", "ours-no-foresight", "no-first-look", "no-signs", "no-checks",
+    "react", "act", "plan-and-act",
+    "reflexion", "self-refine", "self-refine-budget", "best-of-n", "best-of-n-budget", "expel",
     "inter-task", "samule", "error-reduction", "modular", "agentdebug", "rerun-vanilla", "rerun-self-refine",
     "rerun-best-of-n", "rerun-tot",
 ]  # fmt: skip

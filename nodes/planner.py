@@ -22,6 +22,7 @@ from forethought.nodes.support.effort import Moment, open_subtasks, settle
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.first_look import look_at
 from forethought.nodes.support.foresight import ForesightModel
+from forethought.nodes.support.inert import without_effect
 from forethought.nodes.support.intra_reflection import (
     Revised,
     evaluation_of,
@@ -59,7 +60,6 @@ from forethought.prompts.replies import SignVerdict
 from forethought.state.agent import AgentState, Plan, Progress
 from forethought.state.context import Context, UnknownSetting
 from forethought.state.draft import Draft
-from forethought.state.inert import without_effect
 from forethought.state.look import Look
 from forethought.state.reducers import with_statuses
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from forethought.nodes.support.inert import without_effect
 from forethought.state.context import Context
-from forethought.state.inert import without_effect
 from tests.support.agent import Drive, Script
 
 

@@ -74,9 +74,10 @@ def evidence_of(comparisons: Sequence[Comparison], runs: str, model: str, seed: 
     def mean(name: str) -> float | None:
         return round(fmean(values), 6) if (values := by_task(name)) else None
 
-    def interval(values: Sequence[float]) -> tuple[float, float]:
+    def interval(values: Sequence[float], lowest: float = 0) -> tuple[float, float]:
         found = mean_interval(values, seed)
-        return round(found.low, 4), round(found.high, 4)
+        low = found.low if any(values) else max(-found.high, lowest)  # Wilson's is of a share
+        return round(low, 4), round(found.high, 4)
 
     flips, gains = by_task("flips"), [w - x for w, x in zip(by_task("won"), by_task("lost"), strict=True)]
     return Evidence(
@@ -86,7 +87,7 @@ def evidence_of(comparisons: Sequence[Comparison], runs: str, model: str, seed: 
         tasks=len(flips),
         flips=round(fmean(flips), 6),
         interval=interval(flips),
-        gain_interval=interval(gains) if gains else None,
+        gain_interval=interval(gains, lowest=-1) if gains else None,
         tokens=round(fmean(by_task("tokens")), 1),
         **{name: mean(name) for name in ("won", "lost", "noise", "usd")},
     )

@@ -68,6 +68,8 @@ def test_noise_alone_convicts_no_rule_and_neither_do_few_tasks() -> None:
     clear = [compared(str(n), runs(0), runs(1)) for n in range(10)]
     assert convicts(found_in(clear))
     assert not convicts(found_in(clear[:9]))
+    low, high = found_in([compared(str(n), runs(1), runs(1)) for n in range(10)]).gain_interval or (0, 0)
+    assert low == -high < 0, "no flip in ten tasks does not mean that none is possible"
     harm = [compared(str(n), runs(1), runs(0)) for n in range(10)]
     assert not convicts(found_in(harm))
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import takewhile
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,13 @@ class Rule(_Record):
             raise ValueError(f"there is no condition {unknown[0]!r}; use: {', '.join(sorted(CONDITIONS))}")
         return names
 
+    @field_validator("limits")
+    @classmethod
+    def _are_measured(cls, limits: Mapping[str, float]) -> Mapping[str, float]:
+        if unknown := sorted(limits.keys() - MEASURES.keys()):
+            raise ValueError(f"there is no limit {unknown[0]!r}; use: {', '.join(MEASURES)}")
+        return limits
+
     def holds(self, moment: Moment) -> bool:
         """Whether the rule is applied, and all its conditions are true of the moment."""
         return not self.convicted and all(CONDITIONS[name](moment, self.limits) for name in self.skip_if)
@@ -145,7 +153,7 @@ def _only_reads(moment: Moment, limits: Mapping[str, float]) -> bool:
 
 
 def _has_few_subtasks(moment: Moment, limits: Mapping[str, float]) -> bool:
-    return MEASURES["subtasks"](moment.state) <= limits["subtasks"]
+    return MEASURES["subtasks"](moment.state) <= limits.get("subtasks", inf)
 
 
 def _answer_is_checked(moment: Moment, limits: Mapping[str, float]) -> bool:

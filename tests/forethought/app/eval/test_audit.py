@@ -136,8 +136,12 @@ def test_what_cannot_be_audited_is_refused_in_one_line(
 
 
 def test_a_broken_file_of_rules_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORETHOUGHT_EFFORT_FILE", "gone.yaml")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    out = cli("run", "a task")
-    assert (out.code, out.err.count("\n")) == (2, 1)
-    assert "gone.yaml" in out.err
+    rule = "{id: a, mechanism: tool_intra, skip_if: [], limits: {steps: 3}, why: a test}"
+    Path("wrong.yaml").write_text(f"rules:\n  - {rule}\n", "utf-8")
+    for name, says in (("gone.yaml", "cannot be read"), ("wrong.yaml", "no limit 'steps'; use: subtasks")):
+        monkeypatch.setenv("FORETHOUGHT_EFFORT_FILE", name)
+        out = cli("run", "a task")
+        assert (out.code, out.err.count("\n")) == (2, 1)
+        assert name in out.err
+        assert says in out.err

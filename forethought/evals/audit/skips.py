@@ -17,6 +17,7 @@ from forethought.evals.types import Sample
 from forethought.graph.agent import build_agent
 from forethought.nodes.support.effort import MEASURES, Rule
 from forethought.settings import Settings
+from forethought.state.reducers import with_statuses
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def _in_thread(
                     thread=result.thread,
                     checkpoint=str(before.config["configurable"]["checkpoint_id"]),
                     rule=rule,
-                    measured={name: MEASURES[name](before.values) for name in rule.limits},
+                    measured={name: MEASURES[name](with_statuses(before.values)) for name in rule.limits},
                 )
 
 

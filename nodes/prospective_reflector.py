@@ -36,7 +36,14 @@ from forethought.nodes.support.effort import (
     skipping_rule,
 )
 from forethought.nodes.support.plan_text import plan_text
-from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_problem, plan_update
+from forethought.nodes.support.plans import (
+    callable_tools,
+    dropped_ids,
+    join_plan,
+    plan_problem,
+    plan_update,
+    still_wanted,
+)
 from forethought.nodes.support.prompt_text import Reader, result_items, steps_text, tool_record, trajectory
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.situation import memory, situation
@@ -106,12 +113,14 @@ class Reflection:
         return max([self.plan["version"], *(plan["version"] for _, plan in self.candidates)])
 
     @property
-    def done(self) -> dict[str, Any]:
-        """The results, with an empty one for each reading that is being made."""
-        return {
-            **{item["subtask"]: {} for item in self.state.get("dispatch", [])},
-            **self.state.get("results", {}),
-        }
+    def begun(self) -> set[str]:
+        """Ids of the readings that are being made."""
+        return {item["subtask"] for item in self.state.get("dispatch", [])} - self.results
+
+    @property
+    def results(self) -> set[str]:
+        """Ids of the finished results."""
+        return set(self.state.get("results", {}))
 
     @property
     def now(self) -> AgentState:
@@ -163,7 +172,7 @@ class Reflection:
                 messages,
                 diagnosis_spec(names, context, callable_tools(self.now, services, context)),
                 allowance(self.now, context),
-                check=partial(diagnosis_problem, plan=self.plan, results=self.done)
+                check=partial(diagnosis_problem, plan=self.plan, results=self.results | self.begun)
                 if self.in_one_turn
                 else None,
                 event={"turn": "diagnosis", "plan_version": self.plan["version"]},
@@ -212,8 +221,11 @@ class Reflection:
     def _take_on(self, revision: PlanRevision) -> None:
         """The revised plan becomes the one in hand."""
         self.reviews[-1] = {**self.reviews[-1], "revised": True, "changes": revision.changes}
-        used_ids = dropped_ids(self.state, *(plan for _, plan in self.candidates))
-        subtasks = join_plan(revision.subtasks, old=self.plan, results=self.done, used_ids=used_ids)
+        used_ids = dropped_ids(self.state, *(plan for _, plan in self.candidates)) | self.begun
+        kept = still_wanted(revision.subtasks, self.plan, self.begun)
+        dropped = self.begun - kept
+        old: Plan = {**self.plan, "subtasks": [s for s in self.plan["subtasks"] if s["id"] not in dropped]}
+        subtasks = join_plan(revision.subtasks, old=old, results=self.results | kept, used_ids=used_ids)
         version = max(self.version, self.state["progress"]["version"]) + 1
         self.plan = {**self.plan, "version": version, "subtasks": subtasks}
 

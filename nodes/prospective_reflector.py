@@ -130,8 +130,7 @@ class Reflection:
     async def run(self, errors: Sequence[PlanningError]) -> None:
         """Diagnose, revise, diagnose again; every diagnosis leaves a record, a skipped one too."""
         context = self.turn.context
-        most = context.max_reflections
-        for attempt in range(most + 1):
+        for attempt in range(context.max_reflections + 1):
             messages = reflector_messages(self.now, self.turn.services, context, errors)
             diagnosis = await self._diagnose(messages, errors)
             if diagnosis.reply is None:
@@ -143,7 +142,9 @@ class Reflection:
             self.candidates.append((len(diagnosis.reply.errors), self.plan))
             if self.in_one_turn:
                 self._take_on(PlanRevision(subtasks=diagnosis.reply.subtasks))
-                if attempt == most:  # the revision is there, though nobody examines it any more
+                if (
+                    attempt == context.max_reflections
+                ):  # the revision is there, though nobody examines it any more
                     self._leave_unresolved(self.plan)
                     return
                 services = self.turn.services
@@ -151,7 +152,7 @@ class Reflection:
                 self.skipped = skipping_rule("prospective_reflection", before, services.settings.effort_file)
                 if self.skipped:
                     return
-            elif attempt == most or not await self._revise(messages, diagnosis, errors):
+            elif attempt == context.max_reflections or not await self._revise(messages, diagnosis, errors):
                 break
         self._leave_unresolved(min(reversed(self.candidates), key=itemgetter(0))[1])
 

@@ -19,6 +19,7 @@ from typing import Any
 import yaml
 
 from forethought.nodes.support.addresses import address_key, addresses_in, links_in
+from forethought.nodes.support.grants import words_of
 from forethought.nodes.support.links import looks, opened, result_of
 from forethought.nodes.support.origins import is_outside, parts, thread_steps
 from forethought.state.agent import AgentState
@@ -43,16 +44,22 @@ def why_not_granted(
         Why the person is asked ('': the call is granted), and the arguments that no grant covers, as
         {argument, value, origin}; origin: the outside parts that hold the value, or `model`.
     """
-    lookups = list(_lookups(state, tools))
+    lookups, words = list(_lookups(state, tools)), "\n".join(words_of(state, tools))
+    links = [
+        (path[0], link)
+        for path, value in _leaves(arguments)
+        if path[-1] in tool.content
+        for link in links_in(str(value), addresses_in(words))
+        if not _stands(link, words)
+    ]
     compared = [
-        (list(_missing(tool, arguments, grant["arguments"], lookups)), grant)
+        ([*_missing(tool, arguments, grant["arguments"], lookups), *links], grant)
         for grant in grants
         if grant["tool"] == tool.name
     ]
     if not compared:
-        return f"You did not ask for {tool.name}.", _with_origins(
-            _missing(tool, arguments, {}, []), state, tools
-        )
+        missing = list(_missing(tool, arguments, {}, lookups))
+        return f"You did not ask for {tool.name}.", _with_origins(missing, state, tools)
     missing, nearest = min(compared, key=lambda item: (len(item[0]), item[1]["condition"] != ""))
     if missing:
         names = dict.fromkeys(name for name, _ in missing)
@@ -77,10 +84,10 @@ def likeness(tool: Tool, arguments: Json) -> tuple[str, Any]:
 def _missing(
     tool: Tool, arguments: Json, granted: Mapping[str, list[str]], lookups: Sequence[tuple[set[str], str]]
 ) -> Iterator[tuple[str, Any]]:
-    """Arguments and values that lack a grant, and links in the content that the person did not write."""
+    """The arguments and values that lack a grant; content lacks one only if nothing else is due one."""
     targets = _targets(tool, arguments)
-    content = [(path[0], value) for path, value in _leaves(arguments) if path[-1] in tool.content]
     if not any(due for *_, due in targets):
+        content = [(path[0], value) for path, value in _leaves(arguments) if path[-1] in tool.content]
         targets += [(name, value, "any" not in granted.get(name, [])) for name, value in content]
     for name, value, due in targets:
         values = granted.get(name, [])
@@ -90,8 +97,6 @@ def _missing(
             known & _forms(item) or _begins(value, item) for item in values
         ):
             yield name, value
-    own = addresses_in("\n".join(value for values in granted.values() for value in values))
-    yield from ((name, link) for name, value in content for link in links_in(str(value), own))
 
 
 def _targets(tool: Tool, arguments: Json) -> list[tuple[str, Any, bool]]:
@@ -155,7 +160,7 @@ def _date(text: str) -> str:
 
 
 def _with_origins(
-    missing: Iterator[tuple[str, Any]] | list[tuple[str, Any]], state: AgentState, tools: Mapping[str, Tool]
+    missing: Sequence[tuple[str, Any]], state: AgentState, tools: Mapping[str, Tool]
 ) -> list[Json]:
     seen = [*looks(state), *((step["origin"], result_of(step)) for step in thread_steps(state))]
 

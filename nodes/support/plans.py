@@ -168,18 +168,15 @@ def still_wanted(revision: Sequence[PlannedSubtask], plan: Plan, ids: Collection
     """Those of `ids`, subtasks of the plan, that its revision repeats with the same call, or builds on."""
     listed = {subtask.id: subtask for subtask in expanded(revision)}
     used = {key for subtask in listed.values() for key in subtask.depends_on} - listed.keys()
-    return {
-        item["id"]
-        for item in plan.get("subtasks", [])
-        if item["id"] in ids
-        and (
-            item["id"] in used
-            or (
-                ((new := listed.get(item["id"])) and same_words(item["description"], new.description))
-                and (not new.calls or _call(new) == item["call"])
-            )
-        )
-    }
+
+    def is_repeated(old: Subtask) -> bool:
+        new = listed.get(old["id"])
+        if new is None or not same_words(old["description"], new.description):
+            return False
+        return not new.calls or _call(new) == old["call"]
+
+    begun = [item for item in plan.get("subtasks", []) if item["id"] in ids]
+    return {item["id"] for item in begun if item["id"] in used or is_repeated(item)}
 
 
 def _call(subtask: PlannedSubtask) -> Call | None:

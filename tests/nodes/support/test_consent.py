@@ -44,9 +44,9 @@ def step(n: int, **fields: Any) -> Json:
     return {**base, "sub_steps": [], "origin": "tool:book", "approval": "", **fields}
 
 
-def lacking(call: Json, *grants: Grant, steps: Any = (), n: int = 9) -> tuple[str, list[str]]:
+def lacking(call: Json, *grants: Grant, steps: Any = (), n: int = 9, task: str = "") -> tuple[str, list[str]]:
     """The reason of the question about a call, and the arguments that no grant covers."""
-    state: Any = {"trajectory": list(steps)}
+    state: Any = {"trajectory": list(steps), "task": task}
     why, changes = why_not_granted(BOOK, call, grants, state, {"book": BOOK}, n)
     return why, [change["argument"] for change in changes]
 
@@ -146,7 +146,10 @@ def test_a_call_is_made_as_often_as_it_was_asked_for() -> None:
 def test_a_link_in_the_content_is_the_persons() -> None:
     call = {**CALL, "text": "see https://y.org/login"}
     assert lacking(call, grant(GRANTED))[1] == ["text"]
-    assert lacking(call, grant({**GRANTED, "text": ["see https://y.org/login"]})) == ("", [])
+    assert lacking(call, grant(GRANTED), task="Mail Ann https://y.org/login, please") == ("", [])
+    mail = {**CALL, "text": "write to ben@x.org"}
+    assert lacking(mail, grant(GRANTED))[1] == ["text"]
+    assert lacking(mail, grant(GRANTED), task="Tell Ann to write to ben@x.org.") == ("", [])
 
 
 def test_calls_are_alike_with_the_same_targets() -> None:

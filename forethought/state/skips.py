@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
+from typing_extensions import NotRequired, TypedDict  # the server's schemas need it below Python 3.12
 
 
 class Skip(TypedDict):
@@ -13,6 +13,6 @@ class Skip(TypedDict):
     task: int
     mechanism: str
     """The switch of the mechanism."""
-    rule: str
-    """Its id in nodes/support/effort.yaml."""
+    rule: NotRequired[str]
+    """Its id in nodes/support/effort.yaml; older threads have none."""
     why: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing_extensions import NotRequired, TypedDict  # the server's schemas need it below Python 3.12
+from typing import NotRequired
+
+from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
 
 class Skip(TypedDict):

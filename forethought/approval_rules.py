@@ -11,10 +11,11 @@ that name of LangChain's `HumanInTheLoopMiddleware`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
@@ -38,37 +39,52 @@ class ApprovalRule(BaseModel):
     decision: Literal["ask", "allow", "deny"]
     arguments: dict[str, str] = Field(default_factory=dict)
     """A pattern for each argument that the rule depends on."""
-    allowed_decisions: tuple[Reply, ...] = ("approve", "approve all", "edit", "reject")
+    allowed_decisions: tuple[Reply, ...] = Field(
+        default=("approve", "approve all", "edit", "reject"), min_length=1
+    )
     """The replies that `ask` accepts."""
 
-    def matches(self, tool: str, arguments: Mapping[str, Any]) -> bool:
-        """Whether the rule decides this call. To allow it, every value of a list has to match."""
-        every = all if self.decision == "allow" else any
-        return any(fnmatchcase(tool, name) for name in self.tools) and all(
-            bool(values := list(_leaves(arguments.get(name)))) and every(map(self._fits(pattern), values))
+    def matches(
+        self, tool: str, arguments: Mapping[str, Any], forms: Callable[[Any], set[str]] = lambda value: set()
+    ) -> bool:
+        """Whether the rule decides a call.
+
+        Args:
+            tool: Name of the tool.
+            arguments: The arguments with their defaults.
+            forms: Further spellings of a value; to ask or deny, one of them is enough.
+
+        Returns:
+            Whether each pattern fits. To allow, it has to fit every value of a list, else one.
+        """
+        named = any(fnmatchcase(tool, name) for name in self.tools)
+        return named and all(
+            self._fits(pattern.lower(), list(_leaves(arguments.get(name))) or [""], forms)
             for name, pattern in self.arguments.items()
         )
 
-    def _fits(self, pattern: str) -> Any:
-        pattern = pattern.casefold()
-        if self.decision != "allow" or pattern == "*":
-            return lambda value: fnmatchcase(value, pattern)
+    def _fits(self, pattern: str, values: list[Any], forms: Callable[[Any], set[str]]) -> bool:
+        if self.decision != "allow":
+            values = values if pattern == "" or values != [""] else []
+            spelt = {form for value in values for form in (str(value).lower(), *forms(value))}
+            return any(fnmatchcase(form, pattern) for form in spelt)
         parts = (_WITHIN.get(part, re.escape(part)) for part in re.split(r"(\*\*|[*?])", pattern))
-        whole = re.compile("".join(parts))
-        return lambda value: whole.fullmatch(value) and ".." not in re.split(r"[/\\]", value)
+        whole = re.compile(".*" if pattern == "*" else "".join(parts), re.DOTALL)
+        texts = [unquote(str(value)).lower() for value in values]
+        return all(whole.fullmatch(text) and ".." not in re.split(r"[/\\]", text) for text in texts)
 
 
 Rules = tuple[ApprovalRule, ...]
 _RULES = TypeAdapter(Rules)
 
 
-def _leaves(value: Any) -> Iterator[str]:
-    """The single values of an argument, in lower case."""
+def _leaves(value: Any) -> Iterator[Any]:
+    """The single values of an argument."""
     if isinstance(value, Mapping | list | tuple):
         for item in value.values() if isinstance(value, Mapping) else value:
             yield from _leaves(item)
     elif value is not None:
-        yield str(value).casefold()
+        yield value
 
 
 def rules_of(text: str, source: str = "approvals") -> Rules:

@@ -25,6 +25,7 @@ from forethought.nodes.support.calls import CallResult, find_prior_call
 from forethought.nodes.support.conversation import call_message, step_messages
 from forethought.nodes.support.foresight import Finding, ForesightModel
 from forethought.nodes.support.origins import made_of
+from forethought.nodes.support.questions import REJECTED
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.spoken import show_message
 from forethought.nodes.support.state_reader import read_state
@@ -126,7 +127,7 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
             context = context.model_copy(update={"approve_tools": "always"})
         decision = require_approval(tool, proposal, state, services, context)
     if decision.word == "rejected":
-        refused = f"Not called: a person rejected this call: {decision.reason}"
+        refused = decision.reason if decision.by_rule else f"{REJECTED}{decision.reason}"
         observation = Observation(refused, ok=False, cause="rejected", origin="user")
         return _Outcome(observation, False, proposal["surprise"], decision)
     turn.emit(

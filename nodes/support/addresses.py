@@ -16,7 +16,6 @@ _BARE = re.compile(
     r"(?:/[^\s<>\"`\\^{}|]*)?(?![\w@])",
     re.IGNORECASE,
 )
-_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
 LINK = re.compile(
     r"(?:[a-z][a-z0-9+.-]{1,20}:)?[/\\]{2}[^\s<>\"'`)\]|]+|\bwww\.[^\s<>\"'`)\]|]+", re.IGNORECASE
 )
@@ -57,10 +56,11 @@ def addresses_in(text: str) -> Mapping[str, str]:
 
 
 def links_in(text: str, known: Collection[str] = ()) -> Iterator[str]:
-    """Whatever a reader may take for the address of a page or a person, but `known` ones."""
-    for pattern in (LINK, _BARE, _MAIL):
-        links = (found.rstrip(".,;:!?*_") for found in pattern.findall(html.unescape(text)))
-        yield from (link for link in links if address_key(link) not in known)
+    """The addresses of pages that a reader may open, but `known` ones. A name without a path is none."""
+    text = html.unescape(text)
+    found = (*LINK.findall(text), *(name for name in _BARE.findall(text) if "/" in name))
+    links = (link.rstrip(".,;:!?*_") for link in found if "." in link)
+    yield from (link for link in links if address_key(link) not in known)
 
 
 def made_up(key: str, words: str) -> bool:

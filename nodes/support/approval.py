@@ -19,14 +19,16 @@ from forethought.nodes.support.links import Links, links_of, opened
 from forethought.nodes.support.origins import influence, thread_steps
 from forethought.nodes.support.questions import ask_decision
 from forethought.nodes.support.services import Services
+from forethought.nodes.support.values import normal_forms
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Context
 from forethought.tools.base import Tool
-from forethought.tools.call import check_arguments
+from forethought.tools.call import check_arguments, normalise
 
 Json = dict[str, Any]
 CHOICE_BITS = 12
 """A choice among 600 links reveals 9 bits; a PIN of four digits has 13."""
+FORBIDDEN = "Not called: an approval rule forbids this call"
 _DONE = {"approve": "approved", "approve all": "approved all", "edit": "edited", "reject": "rejected"}
 
 
@@ -39,6 +41,8 @@ class ApprovalDecision:
     """'' without a question; else approved, approved all, edited or rejected."""
     reason: str = ""
     """Why the call is rejected."""
+    by_rule: bool = False
+    """Whether an approval rule rejects it."""
     pinned: bool = False
     """Whether a redirect to another host is refused, since the model or the person wrote the address."""
 
@@ -62,7 +66,8 @@ def ruling_on(
         return Ruling("allow")
     tools = services.tools
     rules = (*services.settings.approvals, *context.approvals)
-    if rule := next((rule for rule in rules if rule.matches(tool.name, arguments)), None):
+    values = normalise(tool, arguments)
+    if rule := next((rule for rule in rules if rule.matches(tool.name, values, normal_forms)), None):
         return Ruling(rule.decision, "An approval rule decides this.", rule.allowed_decisions)
     came = influence(state, tools)
     free = context.approve_tools == "never" and (tool.effect == "write" or not came.private)
@@ -91,9 +96,9 @@ def require_approval(
         read = state.get("grants") or {"key": "", "grants": [], "problem": "no model was asked"}
         why, changes = why_not_granted(tool, arguments, read["grants"], state, tools, proposal["n"])
         if read["problem"] or read["key"] != grants_key(grants_messages(state, tools)):
-            why = f"Your consent could not be read: {read['problem'] or 'your words are new'}."
+            why = f"Your consent could not be read: {read['problem'] or 'the words or the call are new'}."
     if ruling.decision == "deny":
-        return ApprovalDecision(arguments, "rejected", "an approval rule forbids it")
+        return ApprovalDecision(arguments, "rejected", FORBIDDEN, by_rule=True)
     if ruling.decision == "allow" or (ruling.decision == "grants" and not why):
         return ApprovalDecision(arguments, pinned=ruling.pinned)
     outside = influence(state, tools).outside
@@ -115,7 +120,10 @@ def require_approval(
 
     def edited(value: Any) -> Json | str:
         wrong = f"value must be an object with the arguments of {tool.name}"
-        return (check_arguments(tool, value) or value) if isinstance(value, dict) else wrong
+        if problem := check_arguments(tool, value) if isinstance(value, dict) else wrong:
+            return problem
+        ruling = ruling_on(tool, {**proposal, "arguments": value}, state, services, context)
+        return FORBIDDEN if ruling.decision == "deny" else value
 
     word, changed, reason = ask_decision(payload, edited)
     arguments = arguments if changed is None else changed

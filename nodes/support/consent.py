@@ -24,7 +24,7 @@ from forethought.state.agent import AgentState
 from forethought.state.grants import Grant
 from forethought.text import plain
 from forethought.tools.base import Tool
-from forethought.tools.call import normalise
+from forethought.tools.call import DOUBT, normalise
 
 Json = dict[str, Any]
 
@@ -42,7 +42,7 @@ def why_not_granted(
     links = [
         (path[0], link)
         for path, value in leaves(arguments)
-        if path[-1] in tool.content
+        if path[0] in tool.content
         for link in links_in(str(value), addresses_in(words))
         if not stands(link, words)
     ]
@@ -62,11 +62,16 @@ def why_not_granted(
         return f"You set a condition: {nearest['condition']}.", []
     times = sum(grant["times"] for lacking, grant in compared if not (lacking or grant["condition"]))
     calls: list[Any] = [*thread_steps(state), *state.get("proposals", {}).values()]
-    made = [call for call in calls if call["n"] < n and call["tool"] == tool.name and call.get("ok", True)]
+    made = [call for call in calls if call["n"] < n and call["tool"] == tool.name and _took_effect(call)]
     decided = [name for name in nearest["arguments"] if name not in tool.content]
     if sum(_overlap(arguments, call["arguments"], decided) for call in made) >= times:
         return f"You asked for this call {times} time{'s' * (times != 1)}.", []
     return "", []
+
+
+def _took_effect(call: Mapping[str, Any]) -> bool:
+    """Whether a call was made, may have been, or is being made by a sibling."""
+    return call.get("ok", True) or DOUBT in call["observation"]
 
 
 def likeness(tool: Tool, arguments: Json) -> tuple[str, Any]:
@@ -78,25 +83,29 @@ def likeness(tool: Tool, arguments: Json) -> tuple[str, Any]:
 def _missing(
     tool: Tool, arguments: Json, granted: Mapping[str, list[str]], lookups: Sequence[tuple[set[str], str]]
 ) -> Iterator[tuple[str, Any]]:
-    """The arguments and values that lack a grant; content lacks one only if nothing else is due one."""
+    """The arguments and values that lack a grant, and granted arguments that the call leaves out. Content is
+    compared if the person dictated it, or if nothing else is due a grant."""
     targets = _targets(tool, arguments)
-    if not any(due for *_, due in targets):
-        content = [(path[0], value) for path, value in leaves(arguments) if path[-1] in tool.content]
-        targets += [(name, value, "any" not in granted.get(name, [])) for name, value in content]
+    alone = not any(due for *_, due in targets)
+    content = [(path[0], value) for path, value in leaves(arguments) if path[0] in tool.content]
+    targets += [(name, value, alone) for name, value in content if "any" not in granted.get(name, [])]
     for name, value, due in targets:
         values = granted.get(name, [])
         handed_on = (asked for asked, text in lookups if stands(value, text))
         known = normal_forms(value).union(filter(None, [date_of(str(value)).partition("T")[0]]), *handed_on)
-        if (due or (values and values != ["any"])) and not any(
-            known & normal_forms(item) or begins(value, item) for item in values
+        if (due or values) and not any(
+            known & normal_forms(item) or begins(value, item, name in tool.content) for item in values
         ):
             yield name, value
+    set_ = {path[0] for path, _ in leaves(normalise(tool, arguments))} | {*tool.content}
+    yield from ((name, None) for name, values in granted.items() if values and name not in set_)
 
 
 def _targets(tool: Tool, arguments: Json) -> list[tuple[str, Any, bool]]:
     """The arguments that are not content: name, value, and whether the value is due a grant.
 
-    Empty values, defaults, dates and times are due one only if the person said something about them.
+    Empty values and defaults are due one only if the person said something about them; so are dates and times
+    beside another target.
     """
     if tool.address:
         return [(tool.address, arguments.get(tool.address), True)]
@@ -104,15 +113,18 @@ def _targets(tool: Tool, arguments: Json) -> list[tuple[str, Any, bool]]:
     known, required = json.dumps(schema), schema.get("required", ())
     defaults = {name: entry.get("default") for name, entry in schema.get("properties", {}).items()}
 
-    def is_due(name: str, value: Any) -> bool:
-        unset = name not in required and (value == defaults[name] or (value is False and not defaults[name]))
-        return not (value in (None, "") or unset or date_of(str(value)))
+    def is_set(name: str, value: Any) -> bool:
+        default = defaults.get(name)
+        unset = name not in required and (value == default or (value is False and not default))
+        return not (value in (None, "") or unset)
 
-    return [
-        (path[0], value, is_due(path[0], value))
+    targets = [
+        (path[0], value, is_set(path[0], value))
         for path, value in leaves(normalise(tool, arguments))
-        if path[-1] not in tool.content and not (path[-1] == "" and json.dumps(value) in known)
+        if path[0] not in tool.content and not (path[-1] == "" and json.dumps(value) in known)
     ]
+    alone = all(date_of(str(value)) for _, value, is_due in targets if is_due)
+    return [(name, value, due and (alone or not date_of(str(value)))) for name, value, due in targets]
 
 
 def _overlap(one: Json, other: Json, names: Sequence[str]) -> bool:
@@ -137,14 +149,15 @@ def _with_origins(
 
 
 def _lookups(state: AgentState, tools: Mapping[str, Tool]) -> Iterator[tuple[set[str], str]]:
-    """Calls that hand values on: the normal forms that were looked up, and the result."""
+    """Calls with one argument that hand values on: its normal forms, and the result."""
     for step in thread_steps(state):
         for record in (step, *step["sub_steps"]):
             tool = tools.get(record["tool"] or "")
             if tool and (tool.record_id or not (tool.outside or tool.runs_code or tool.asks_person)):
                 text, arguments = result_of(record), record["arguments"]
                 result = _only_id(text, tool.record_id, arguments) if tool.record_id else text
-                yield {form for _, value in leaves(arguments) for form in normal_forms(value)}, result
+                if len(asked := [value for _, value in leaves(arguments) if value not in (None, "")]) == 1:
+                    yield normal_forms(asked[0]), result
 
 
 def _only_id(text: str, name: str, arguments: Json) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
@@ -17,10 +18,11 @@ from forethought.models.types import Message, reply_spec
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.origins import influence, thread_steps
 from forethought.nodes.support.prompt_text import compact
+from forethought.nodes.support.questions import NO_REASON, REJECTED
 from forethought.nodes.support.services import Turn
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Grants
-from forethought.state.agent import AgentState, Plan
+from forethought.state.agent import AgentState, Plan, Step
 from forethought.state.grants import Grant, ReadGrants
 from forethought.text import one_line
 from forethought.tools.base import Tool
@@ -37,9 +39,21 @@ def words_of(state: AgentState, tools: Mapping[str, Tool]) -> list[str]:
     texts = [*(task for task in tasks[:-1] if task not in said), *said]
     texts += [tasks[-1]] if tasks[-1] not in said else []
     texts += [*(state.get("guidance") or []), progress.get("rejection") or ""]
-    asked = (step for step in thread_steps(state) if step["ok"] and step["tool"] in tools)
-    texts += [step["observation"] for step in asked if tools[str(step["tool"])].asks_person]
+    new = [step for step in thread_steps(state) if step["n"] > progress.get("base_n", 0)]
+    texts += [text for step in new if (text := _said_in(step, tools))]
     return [text for text in texts if text.strip()]
+
+
+def _said_in(step: Step, tools: Mapping[str, Tool]) -> str:
+    """The person's own words in a step: the reason of a rejection, or an answer that is no choice of the
+    agent's; '' if there are none."""
+    tool, text = tools.get(step["tool"] or ""), str(step["observation"])
+    if step["cause"] == "rejected":
+        reason = text.removeprefix(REJECTED)
+        return "" if reason in (text, NO_REASON) else reason
+    answer = text.removeprefix(f"[{step.get('note')}]\n")
+    asks = tool is not None and tool.asks_person and step["ok"]
+    return answer if asks and answer not in (step["arguments"].get("choices") or ()) else ""
 
 
 def approved_lines(plan: Plan, state: AgentState, tools: Mapping[str, Tool]) -> list[str]:
@@ -73,6 +87,7 @@ def _signature(tool: Tool) -> str:
     schema = tool.arguments.model_json_schema()
     names = []
     for name, entry in schema.get("properties", {}).items():
+        name = re.sub(r"[^\w-]+", "_", name)[:60]
         kind = schema.get("$defs", {}).get(entry.get("$ref", "").rpartition("/")[2], entry)
         choices = "|".join(map(str, kind.get("enum", ()))) if not tool.foreign else ""
         names.append(f"{name}{'*' * (name in tool.content)}{': ' * bool(choices)}{choices}")
@@ -87,10 +102,11 @@ async def read_grants(state: AgentState, turn: Turn) -> dict[str, Any]:
     """
     messages = grants_messages(state, turn.services.tools)
     key = grants_key(messages)
-    if state.get("grants", {}).get("key") == key:
+    read = state.get("grants")
+    if read and read["key"] == key and not read["problem"]:
         return {}
     info = turn.runtime.execution_info
-    flight = (info.thread_id or info.run_id if info else None, key)
+    flight = (info.thread_id or info.run_id if info else None, state["progress"]["waves"], key)
     lock, done = turn.services.readings.setdefault(flight, (asyncio.Lock(), []))
     async with lock:
         update: dict[str, Any] = {}

@@ -11,6 +11,9 @@ from forethought.nodes.support.inbox import reply_of, with_request
 
 Json = dict[str, Any]
 T = TypeVar("T")
+REJECTED = "Not called: a person rejected this call: "
+"""Begins the observation of a rejected call; the person's reason follows."""
+NO_REASON = "no reason given"
 
 
 def ask_decision(payload: Json, edited: Callable[[Any], T | str]) -> tuple[str, T | None, str]:
@@ -31,7 +34,7 @@ def ask_decision(payload: Json, edited: Callable[[Any], T | str]) -> tuple[str, 
         if word not in choices:
             return f"decision must be {', '.join(choices[:-1])} or {choices[-1]}, not {word!r}"
         value, reason = edited(reply.get("value")) if word == "edit" else None, reply.get("reason")
-        return value if isinstance(value, str) else (word, value, str(reason or "no reason given"))
+        return value if isinstance(value, str) else (word, value, str(reason or NO_REASON))
 
     return ask_until(payload, read)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from forethought.nodes.support.addresses import address_key
 from forethought.text import plain
 
-_NUMBER = re.compile(r"[$€£]?(-?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?)[$€£]?")
-_MAIL = re.compile(r"(?:[^<>@,;]*<|mailto:)([^<>\s]+@[^<>\s]+?)>?")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?")
+_MAIL = re.compile(r"(?:[^<>@,;]*<|mailto:)([^<>\s@,;]+@[^<>\s@,;?]+)>?")
 _SITE = re.compile(r"https?://.*|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,24}(?:/.*)?")
 _DATES = ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d %B %Y", "%B %d, %Y", "%B %d %Y", "%H:%M")
 
@@ -34,13 +34,15 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 
 def normal_forms(value: Any) -> set[str]:
     """The normal forms of a value: text, number, date, mail address and web address."""
-    text = plain(str(value)).strip(" \"'.,;:!")
-    forms = {text.removeprefix("#").removeprefix("@"), date_of(text) or text}
-    if number := _NUMBER.fullmatch(text):
-        forms.add(f"{Decimal(number[1].replace(',', '')).normalize():f}")
+    text = " ".join(unicodedata.normalize("NFKC", str(value)).lower().split()).strip("\"'")
+    text = re.sub(r"(?<=\w)[.,;:!]+$", "", text)
+    forms = {text.removeprefix("#"), date_of(text) or text}
+    if _NUMBER.fullmatch(text):
+        whole, point, rest = text.replace(",", "").partition(".")
+        forms.add(f"{whole}{point}{rest}".rstrip("0").rstrip(".") if point else whole)
     if mail := _MAIL.fullmatch(text):
         forms.add(mail[1])
-    if _SITE.fullmatch(text) and (key := address_key(str(value))):
+    if _SITE.fullmatch(text) and ".." not in text and "#" not in text and (key := address_key(text)):
         forms.add(key)
     return forms
 
@@ -54,11 +56,16 @@ def date_of(text: str) -> str:
     return ""
 
 
-def begins(value: Any, granted: str) -> bool:
-    """Whether the person gave the beginning of a name or a title, as `External*`."""
+def begins(value: Any, granted: str, is_content: bool) -> bool:
+    """Whether the person gave the beginning of a name, a title or a text, as `External*`."""
     start, star, rest = plain(granted).partition("*")
-    begins = star and not rest and len(start) > 3 and re.fullmatch(r"[\w #'-]+", start)
-    return bool(begins and re.fullmatch(rf"{re.escape(start)}[\w '-]{{1,40}}", plain(str(value))))
+    usable = star and not rest and len(start) > 3 and (is_content or re.fullmatch(r"[\w #'-]+", start))
+    return bool(
+        usable
+        and re.fullmatch(
+            re.escape(start) + ("(?s:.+)" if is_content else r"[\w '-]{1,40}"), plain(str(value))
+        )
+    )
 
 
 def stands(value: Any, text: str) -> bool:

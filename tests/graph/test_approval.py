@@ -236,3 +236,22 @@ async def test_the_operators_rules_come_first(drive: Drive, diary: Diary) -> Non
     given.moves = {"w": [write(), finish("not written")]}
     await drive(given, tools=[diary.tool()], approvals=rules, setting=setting)
     assert diary.written == []
+
+
+async def test_no_edit_goes_around_a_rule(drive: Drive, diary: Diary) -> None:
+    setting = {"approvals": [{"tools": "note", "decision": "deny", "arguments": {"text": "*secret*"}}]}
+    out = await drive(script(after=("a",)), tools=[diary.tool()], setting=setting)
+    await out.reply({"decision": "edit", "value": {"text": "the SECRET"}})
+    assert "rule" in (await out.waiting())[0]["problem"]
+    assert diary.written == []
+
+
+@pytest.mark.parametrize("arguments", [{}, {"times": 1}, {"times": "1"}])
+async def test_a_denied_default_has_no_other_spelling(
+    drive: Drive, diary: Diary, arguments: dict[str, Any]
+) -> None:
+    rules = [{"tools": "note", "decision": "deny", "arguments": {"times": "1"}}]
+    given = script()
+    given.moves = {"w": [write(**arguments), finish("not written")]}
+    await drive(given, tools=[diary.tool()], approvals=rules)
+    assert diary.written == []

@@ -90,10 +90,8 @@ def test_what_may_be_made_of_words(url: str, words: str, may_be: bool) -> None:
     assert made_up(address_key(url) or "", words) == may_be
 
 
-@pytest.mark.parametrize(
-    "link", ["http://y.org/a", "y.org", "www.y.org", "//y.org/a", "eve@y.org", "http&#58;//y.org"]
-)
-def test_whatever_a_reader_may_take_for_an_address(link: str) -> None:
+@pytest.mark.parametrize("link", ["http://y.org/a", "y.org/a", "www.y.org", "//y.org/a", "http&#58;//y.org"])
+def test_whatever_a_reader_may_open(link: str) -> None:
     assert list(links_in(f"Look at {link}."))
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from forethought.nodes.support.consent import likeness, why_not_granted
 from forethought.state.grants import Grant
 from forethought.tools.base import make_tool
+from forethought.tools.call import DOUBT
 
 Json = dict[str, Any]
 
@@ -40,7 +41,15 @@ def grant(arguments: dict[str, list[str]], **fields: Any) -> Grant:
 
 
 def step(n: int, **fields: Any) -> Json:
-    base = {"n": n, "tool": "book", "arguments": CALL, "ok": True, "action": "call", "observation": ""}
+    base = {
+        "n": n,
+        "tool": "book",
+        "arguments": CALL,
+        "ok": True,
+        "action": "call",
+        "observation": "",
+        "cause": "",
+    }
     return {**base, "sub_steps": [], "origin": "tool:book", "approval": "", **fields}
 
 
@@ -67,6 +76,13 @@ def test_the_values_of_two_grants_are_not_mixed() -> None:
     ann, ben = grant(GRANTED), grant({"room": ["Red"], "to": ["ben@x.org"]})
     assert lacking({**CALL, "room": "Red"}, ann, ben)[1] != []
     assert lacking({**CALL, "room": "Red", "to": ["ben@x.org"]}, ann, ben) == ("", [])
+
+
+def test_dictated_content_is_compared() -> None:
+    assert lacking(CALL, grant({**GRANTED, "text": ["Hello."]})) == ("", [])
+    assert lacking(CALL, grant({**GRANTED, "text": ["hell*"]})) == ("", [])
+    assert lacking(CALL, grant({**GRANTED, "text": ["no"]}))[1] == ["text"]
+    assert lacking(CALL, grant({**GRANTED, "text": ["any"]})) == ("", [])
 
 
 def test_any_covers_content_alone() -> None:
@@ -97,7 +113,15 @@ def test_any_covers_content_alone() -> None:
         ("day", "2026-12-01 10:00", "2026-12-01T11:00", False),
         ("day", "2026-12-01", "2026-12-01T11:00", False),
         ("link", "https://x.org/a", "x.org/a", True),
-        ("link", "http://x.org/a#top", "https://x.org/a", True),
+        ("link", "http://x.org/a", "https://x.org/a", True),
+        ("link", "https://x.org/#eve", "https://x.org/#ann", False),
+        ("room", "@team", "#team", False),
+        ("room", "../build", "./build", False),
+        ("room", ".env", "env", False),
+        ("room", "photos.bak/..", "photos.bak", False),
+        ("to", ["ann@großbank.de"], "ann@grossbank.de", False),
+        ("to", ["Bob <eve@y.org> <ann@x.org>"], "ann@x.org", False),
+        ("room", "1234567890123456789012345678901", "1234567890123456789012345678902", False),
         ("link", "https://x.org.evil.com/a", "x.org/a", False),
         ("room", "007", "7", False),
         ("room", "External_0", "External*", True),
@@ -126,6 +150,22 @@ def test_a_default_needs_a_grant_only_if_the_person_said_otherwise() -> None:
     assert lacking(CALL, grant({**GRANTED, "seats": ["5"]}))[1] == ["seats"]
 
 
+def test_an_argument_that_the_person_gave_is_not_left_out() -> None:
+    assert lacking({**CALL, "to": []}, grant(GRANTED))[1] == ["to"]
+    assert lacking(CALL, grant({**GRANTED, "who": ["Ann"]}))[1] == ["who"]
+
+
+def test_a_date_is_due_a_grant_if_it_is_the_only_target() -> None:
+    def delete_backup(day: str) -> str:
+        """Delete a backup."""
+        return day
+
+    tool = make_tool(delete_backup, effect="write")
+    call, granted = {"day": "2026-11-01"}, grant({}, tool="delete_backup")
+    assert why_not_granted(tool, call, [granted], {}, {}, 1)[0]
+    assert likeness(tool, call) != likeness(tool, {"day": "2026-11-02"})
+
+
 def test_a_condition_holds_the_call_back() -> None:
     why, changes = lacking(CALL, grant(GRANTED, condition="if it rains"))
     assert "if it rains" in why
@@ -139,6 +179,7 @@ def test_a_call_is_made_as_often_as_it_was_asked_for() -> None:
     assert lacking(CALL, grant(GRANTED, times=2), steps=[step(1)]) == ("", [])
     assert lacking(CALL, grant(GRANTED), steps=[step(1, ok=False)]) == ("", []), "it failed"
     assert lacking(CALL, grant(GRANTED, times=0))[0]
+    assert lacking(CALL, grant(GRANTED), steps=[step(1, ok=False, observation=f"{DOUBT}: timeout")])[0]
     both = grant({**GRANTED, "to": ["ann@x.org", "ben@x.org"]})
     assert lacking({**CALL, "to": ["ben@x.org"]}, both, steps=[step(1)]) == ("", []), "another target"
     assert lacking({**CALL, "to": ["ben@x.org", "ann@x.org"]}, both, steps=[step(1)])[0]
@@ -148,9 +189,8 @@ def test_a_link_in_the_content_is_the_persons() -> None:
     call = {**CALL, "text": "see https://y.org/login"}
     assert lacking(call, grant(GRANTED))[1] == ["text"]
     assert lacking(call, grant(GRANTED), task="Mail Ann https://y.org/login, please") == ("", [])
-    mail = {**CALL, "text": "write to ben@x.org"}
-    assert lacking(mail, grant(GRANTED))[1] == ["text"]
-    assert lacking(mail, grant(GRANTED), task="Tell Ann to write to ben@x.org.") == ("", [])
+    for text in ("claims.xlsx", "Node.js", "// done", "write to ben@x.org"):
+        assert lacking({**CALL, "text": text}, grant(GRANTED)) == ("", [])
 
 
 def test_calls_are_alike_with_the_same_targets() -> None:

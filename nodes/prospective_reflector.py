@@ -36,7 +36,14 @@ from forethought.nodes.support.effort import (
     skipping_rule,
 )
 from forethought.nodes.support.plan_text import plan_text
-from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_problem, plan_update
+from forethought.nodes.support.plans import (
+    callable_tools,
+    dropped_ids,
+    join_plan,
+    plan_problem,
+    plan_update,
+    still_wanted,
+)
 from forethought.nodes.support.prompt_text import Reader, result_items, steps_text, tool_record, trajectory
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.situation import memory, situation
@@ -105,12 +112,14 @@ class Reflection:
         return max([self.plan["version"], *(plan["version"] for _, plan in self.candidates)])
 
     @property
-    def done(self) -> dict[str, Any]:
-        """The results, with an empty one for each reading that is being made."""
-        return {
-            **{item["subtask"]: {} for item in self.state.get("dispatch", [])},
-            **self.state.get("results", {}),
-        }
+    def begun(self) -> set[str]:
+        """Ids of the readings that are being made."""
+        return {item["subtask"] for item in self.state.get("dispatch", [])} - self.results
+
+    @property
+    def results(self) -> set[str]:
+        """Ids of the finished results."""
+        return set(self.state.get("results", {}))
 
     @property
     def now(self) -> AgentState:
@@ -120,8 +129,7 @@ class Reflection:
     async def run(self, errors: Sequence[PlanningError]) -> None:
         """Diagnose, revise, diagnose again; every diagnosis leaves a record, a skipped one too."""
         context = self.turn.context
-        most = context.max_reflections
-        for attempt in range(most + 1):
+        for attempt in range(context.max_reflections + 1):
             messages = reflector_messages(self.now, self.turn.services, context, errors)
             diagnosis = await self._diagnose(messages, errors)
             if diagnosis.reply is None:
@@ -133,7 +141,9 @@ class Reflection:
             self.candidates.append((len(diagnosis.reply.errors), self.plan))
             if self.in_one_turn:
                 self._take_on(PlanRevision(subtasks=diagnosis.reply.subtasks))
-                if attempt == most:  # the revision is there, though nobody examines it any more
+                if (
+                    attempt == context.max_reflections
+                ):  # the revision is there, though nobody examines it any more
                     self._leave_unresolved(self.plan)
                     return
                 tools = self.turn.services.tools
@@ -141,7 +151,7 @@ class Reflection:
                 self.skipped = skipping_rule("prospective_reflection", before)
                 if self.skipped:
                     return
-            elif attempt == most or not await self._revise(messages, diagnosis, errors):
+            elif attempt == context.max_reflections or not await self._revise(messages, diagnosis, errors):
                 break
         self._leave_unresolved(min(reversed(self.candidates), key=itemgetter(0))[1])
 
@@ -162,7 +172,7 @@ class Reflection:
                 messages,
                 diagnosis_spec(names, context, callable_tools(self.now, services, context)),
                 allowance(self.now, context),
-                check=partial(diagnosis_problem, plan=self.plan, results=self.done)
+                check=partial(diagnosis_problem, plan=self.plan, results=self.results | self.begun)
                 if self.in_one_turn
                 else None,
                 event={"turn": "diagnosis", "plan_version": self.plan["version"]},
@@ -211,8 +221,11 @@ class Reflection:
     def _take_on(self, revision: PlanRevision) -> None:
         """The revised plan becomes the one in hand."""
         self.reviews[-1] = {**self.reviews[-1], "revised": True, "changes": revision.changes}
-        used_ids = dropped_ids(self.state, *(plan for _, plan in self.candidates))
-        subtasks = join_plan(revision.subtasks, old=self.plan, results=self.done, used_ids=used_ids)
+        used_ids = dropped_ids(self.state, *(plan for _, plan in self.candidates)) | self.begun
+        kept = still_wanted(revision.subtasks, self.plan, self.begun)
+        dropped = self.begun - kept
+        old: Plan = {**self.plan, "subtasks": [s for s in self.plan["subtasks"] if s["id"] not in dropped]}
+        subtasks = join_plan(revision.subtasks, old=old, results=self.results | kept, used_ids=used_ids)
         version = max(self.version, self.state["progress"]["version"]) + 1
         self.plan = {**self.plan, "version": version, "subtasks": subtasks}
 

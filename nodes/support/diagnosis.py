@@ -6,8 +6,7 @@ revised plan itself, which saves the second turn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 from forethought.models.types import ReplySpec, reply_spec, without
 from forethought.nodes.support.plans import plan_problem
@@ -34,7 +33,7 @@ def diagnosis_spec(
     return with_calls(without(spec, "situation", "tool_notes"), calls)
 
 
-def diagnosis_problem(reply: PlanDiagnosis, plan: Plan, results: Mapping[str, Any]) -> str | None:
+def diagnosis_problem(reply: PlanDiagnosis, plan: Plan, results: Collection[str]) -> str | None:
     """Why a diagnosis that carries the revised plan is sent back, or None."""
     if not reply.errors:
         return None

@@ -22,13 +22,13 @@ def plan_problem(
     subtasks: Sequence[PlannedSubtask],
     *,
     old: Plan | None = None,
-    results: Mapping[str, Result] | None = None,
+    results: Collection[str] = (),
     discard: Sequence[str] = (),
     may_be_empty: bool = False,
 ) -> str | None:
     """The first reason to send a plan back, or None: ids, dependencies, cycles, and failed work in the same
     words."""
-    subtasks, finished = expanded(subtasks), set(results or {})
+    subtasks, finished = expanded(subtasks), set(results)
     unknown = sorted(set(discard) - finished)
     if unknown:
         return (
@@ -124,25 +124,21 @@ def join_plan(
     subtasks: Sequence[PlannedSubtask],
     *,
     old: Plan | None,
-    results: Mapping[str, Result],
+    results: Collection[str],
     discard: Sequence[str] = (),
     used_ids: Collection[str] = (),
 ) -> list[Subtask]:
     """The subtasks of the new plan: finished ones stay, what remains is replaced.
 
     A finished subtask restated stays finished; a different subtask under a finished or failed id, or under an
-    id that an earlier plan used (`used_ids`), gets a new id, and the plan's dependencies follow it. A pending
-    one with a result is being done, and counts as finished.
+    id that an earlier plan used (`used_ids`), gets a new id, and the plan's dependencies follow it.
     """
     subtasks = expanded(subtasks)
     before = {subtask["id"]: subtask for subtask in (old or {}).get("subtasks", [])}
     finished = {key: before[key] for key in before if key in results and key not in discard}
 
     def is_restated(subtask: PlannedSubtask) -> bool:
-        earlier = before.get(subtask.id)
-        if earlier is None or not same_words(earlier["description"], subtask.description):
-            return False
-        return earlier["status"] != "pending" or not subtask.calls or _call(subtask) == earlier["call"]
+        return subtask.id in before and same_words(before[subtask.id]["description"], subtask.description)
 
     new = [subtask for subtask in subtasks if subtask.id not in finished or not is_restated(subtask)]
     used = {*before, *results, *used_ids, *(subtask.id for subtask in subtasks)}
@@ -166,6 +162,21 @@ def join_plan(
         for subtask in new
     ]
     return [*finished.values(), *fresh]
+
+
+def still_wanted(revision: Sequence[PlannedSubtask], plan: Plan, ids: Collection[str]) -> set[str]:
+    """Those of `ids`, subtasks of the plan, that its revision repeats with the same call, or builds on."""
+    listed = {subtask.id: subtask for subtask in expanded(revision)}
+    used = {key for subtask in listed.values() for key in subtask.depends_on} - listed.keys()
+
+    def is_repeated(old: Subtask) -> bool:
+        new = listed.get(old["id"])
+        if new is None or not same_words(old["description"], new.description):
+            return False
+        return not new.calls or _call(new) == old["call"]
+
+    begun = [item for item in plan.get("subtasks", []) if item["id"] in ids]
+    return {item["id"] for item in begun if item["id"] in used or is_repeated(item)}
 
 
 def _call(subtask: PlannedSubtask) -> Call | None:

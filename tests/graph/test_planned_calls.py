@@ -144,7 +144,7 @@ async def test_the_reflector_sees_the_planned_call_and_may_plan_another(drive: D
     out = await drive(script, effort="auto", prospective_reflection=True)
     assert 'lookup({"key": "x"' in out.asked("PlanDiagnosis")[0].last
     assert out.world.calls == ["x", "better"], "the first is read beside the examination"
-    assert list(out.subtasks) == ["a", "a_2"]
+    assert list(out.subtasks) == ["a_2"]
 
 
 async def test_guidance_that_comes_after_the_plan_is_heeded(drive: Drive) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.models.types import ModelError
+from forethought.tools.base import Observation
 from tests.support.agent import Drive, Driven, Script, World, broken
 from tests.support.model_server import Fault
 from tests.support.replies import ask_replan, plan, sub
@@ -100,8 +101,24 @@ async def test_an_error_changes_what_builds_on_the_readings_and_their_results_st
 async def test_a_changed_reading_gets_an_id_of_its_own_while_the_old_one_is_made(drive: Drive) -> None:
     other = sub("a", description="read the other edition")
     out = await run(drive, found(other, sub("sum", ["a", "b"]), errors=1), first=READS)
-    assert out.subtasks == {"a": "finished", "b": "finished", "a_2": "finished", "sum": "finished"}
+    assert out.subtasks == {"b": "finished", "a_2": "finished", "sum": "finished"}
     assert out.state["plan"]["subtasks"][-1]["depends_on"] == ["a_2", "b"]
+
+
+async def test_a_reading_that_the_revision_drops_is_not_gone_on_with(drive: Drive) -> None:
+    world = World({"a": [Observation("the beginning", partial=True)], "b": [broken()]})
+    better = found(read("c"), sub("sum", ["c"]), errors=1)
+    out = await run(drive, better, first=READS, world=world)
+    assert out.world.calls == ["a", "b", "c", "sum"]
+    assert list(out.subtasks) == ["c", "sum"]
+    assert out.status == "answered"
+
+
+async def test_a_reading_that_the_revision_builds_on_is_gone_on_with(drive: Drive) -> None:
+    world = World({"a": [Observation("the beginning", partial=True), "the end"]})
+    out = await run(drive, found(sub("sum", ["a"]), errors=1), first=READS, world=world)
+    assert out.world.calls == ["a", "b", "a", "sum"]
+    assert list(out.subtasks) == ["a", "sum"]
 
 
 @pytest.mark.parametrize(

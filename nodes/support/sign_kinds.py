@@ -24,7 +24,7 @@ _FORMS = {
         rf"{_CURRENCY} ?(?:[kKT]|['’]?000s?|m|mn|bn|thousand|million)s?\b(?! \d)|\b[kKT]{_CURRENCY}"
     ),
     "definition": re.compile(
-        r"[\"“„'‘][\w -]{2,40}[\"”“'’] (?:are those|means?|includes?|denotes?|refers|ist|sind|bedeutet|heißt)\b"
+        r"[\"“„'‘][\w -]{2,40}[\"”“'’] (?:are those|means?|includes?|denotes?|refers|bedeutet|heißt)\b"
         r"|(?:\A|[,;(] ?)[^\W\d]{1,2} = [^\W\d]{3}"
         r"|\A\W*(?!This|That|It|Which)[A-Z][\w -]{1,40} (?:means (?:an?|the|any|all|each)|bedeutet)\b"
     ),

@@ -141,9 +141,7 @@ class Reflection:
             self.candidates.append((len(diagnosis.reply.errors), self.plan))
             if self.in_one_turn:
                 self._take_on(PlanRevision(subtasks=diagnosis.reply.subtasks))
-                if (
-                    attempt == context.max_reflections
-                ):  # the revision is there, though nobody examines it any more
+                if attempt == context.max_reflections:  # this revision is not examined
                     self._leave_unresolved(self.plan)
                     return
                 tools = self.turn.services.tools

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NotRequired
+
 from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
 
@@ -13,6 +15,6 @@ class Skip(TypedDict):
     task: int
     mechanism: str
     """The switch of the mechanism."""
-    rule: str
-    """Its id in nodes/support/effort.yaml."""
+    rule: NotRequired[str]
+    """Its id in nodes/support/effort.yaml; older threads have none."""
     why: str

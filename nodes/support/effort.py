@@ -1,8 +1,8 @@
 """What `effort=auto` leaves out, and why: rules that cost no model call.
 
-A mechanism runs where it can change something. The rules are data, effort.yaml: each names its conditions,
+A mechanism runs if it can change something. The rules are data, effort.yaml: each names its conditions,
 which are below, and the reason that a skip is recorded with. docs/concepts/effort.md lists them, and a test
-compares the two. With `paper` and `low`, and where a run sets the switch itself, no rule is asked.
+compares the two. With `paper` and `low`, and if a run sets the switch itself, no rule is asked.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _only_wording_changed(moment: Moment, limits: Mapping[str, float]) -> bool:
 
 
 def _move_only_reads(moment: Moment, limits: Mapping[str, float]) -> bool:
-    """Of a subtask that begins with a reading, or where no tool does more than read."""
+    """Of a subtask that begins with a reading, or if no tool does more than read."""
     if moment.subtask is None:
         return False
     return is_reading(moment.subtask, moment.tools) or all(map(_reads, moment.tools.values()))

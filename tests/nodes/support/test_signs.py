@@ -225,7 +225,7 @@ def test_versions_by_the_names_of_files() -> None:
 WILD = st.text(alphabet=st.sampled_from("ab1*|-\n .,#()=^¹\"'€:?") | st.characters(), max_size=600)
 
 
-@given(WILD, st.sampled_from(["", "page", "sheet"]))
+@given(WILD.filter(lambda text: "[sign" not in text), st.sampled_from(["", "page", "sheet"]))
 def test_marks_change_nothing_else_in_any_text(text: str, unit: str) -> None:
     table = f"| a | b |\n| --- | --- |\n| {text} | 1 |\n| 2 | {text} |"
     document = Document((Section(text, "1", text[:20]), Section(table, "2"), Section("")), unit=unit)

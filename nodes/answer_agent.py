@@ -19,7 +19,6 @@ from langgraph.runtime import Runtime
 from forethought.models.allowance import Allowance, total
 from forethought.models.types import Message, OutOfTime, Usage, reply_spec
 from forethought.nodes.support.answer_reply import (
-    answer_checker,
     answer_spec,
     checks_answer,
     unmet_text,
@@ -44,7 +43,6 @@ from forethought.nodes.support.origins import thread_origin
 from forethought.nodes.support.plan_text import plan_outline, plan_text
 from forethought.nodes.support.prompt_text import Reader, step_items, steps_text, trajectory
 from forethought.nodes.support.services import Services, Turn
-from forethought.nodes.support.sign_verdicts import signs_text
 from forethought.nodes.support.situation import background, situation
 from forethought.nodes.support.task import fail
 from forethought.prompts.render import prompt_messages
@@ -73,7 +71,7 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
     if _is_idle(state):
         old = state.get("draft", {})
         return final_update(state, old, _status(state, passed=False, context=context), context)
-    stands = will_stand(state, context, mends=may_mend(state, context))
+    stands = will_stand(context, mends=may_mend(state, context))
     stream = AnswerStream(turn, stands, person_view(state, services.tools))
     return await stream.finish({**await _answer(state, turn, services, stream), **skipped})
 
@@ -138,7 +136,6 @@ async def _scored_draft(
         answer_messages(state, turn.services, context),
         answer_spec(context, mends=may_mend(state, context)),
         allowed,
-        check=answer_checker(state, context),
         threshold=context.answer_threshold if context.wants("answer_intra") else None,
         may_revise=may_revise,
         event={"round": state["progress"]["round"]},
@@ -157,7 +154,7 @@ def _why(result: Revised[AnswerDraft], allowed: Allowance) -> str:
 def answer_messages(state: AgentState, services: Services, context: Context) -> list[Message]:
     """The answer agent's prompt: situation, the whole trajectory, and what became of the plan."""
     plan, progress = state.get("plan", {}), state.get("progress", {})
-    reader = Reader(context.sizes, f"{state.get('task', '')}\n{signs_text(state)}".strip())
+    reader = Reader(context.sizes, state.get("task", ""))
     checks, room = checks_answer(context), reader.sizes.answer
     digested = digested_steps(state) if context.effort != "paper" else ()
     is_done = plan.get("subtasks") and all(s["status"] == "finished" for s in plan["subtasks"])

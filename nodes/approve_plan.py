@@ -76,7 +76,6 @@ def _edited(value: Any, state: AgentState, tools: Mapping[str, Tool]) -> dict[st
         **plan,
         "version": version,
         "subtasks": join_plan(subtasks, old=plan, results=results, used_ids=dropped_ids(state, plan)),
-        "signs": [],
         "approval": "edited",
         "reviewed": False,
         "origin": joined_origins(["user", plan.get("origin", "")]),

@@ -33,8 +33,6 @@ from forethought.nodes.support.links import for_person, person_view
 from forethought.nodes.support.origins import thread_origin
 from forethought.nodes.support.plan_reply import (
     answers_from,
-    handlers,
-    may_stand,
     plan_checker,
     plan_fields,
     plan_spec,
@@ -43,7 +41,6 @@ from forethought.nodes.support.plan_text import plan_text
 from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_update
 from forethought.nodes.support.prompt_text import Reader, result_items, steps_text, trajectory
 from forethought.nodes.support.services import Services, Turn, user_of
-from forethought.nodes.support.sign_verdicts import recorded
 from forethought.nodes.support.situation import memory, situation
 from forethought.nodes.support.task import (
     TaskError,
@@ -56,7 +53,6 @@ from forethought.nodes.support.task import (
 )
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
-from forethought.prompts.replies import SignVerdict
 from forethought.state.agent import AgentState, Plan, Progress
 from forethought.state.context import Context, UnknownSetting
 from forethought.state.draft import Draft
@@ -106,7 +102,7 @@ def _update_from_reply(
     if revised.best is None:
         return {**update, **_without_plan(state, update, revised, turn.context)}
     best = revised.best
-    if best.answer and not best.subtasks and may_stand(best.signs, state, turn.context):
+    if best.answer and not best.subtasks and answers_from(state, turn.context):
         return {**update, **_answered(best, state, update, turn)}
     plan = new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
@@ -154,8 +150,15 @@ async def _look(state: AgentState, turn: Turn) -> Look:
     services, sizes = turn.services, turn.context.sizes
     looked_at = state["files"] if turn.context.first_look else []
     files = [item for item in looked_at if not isinstance(item, str)]
-    look = await look_at(files, state["task"], services.store, services.settings, sizes.looked, sizes.part)
-    return look if turn.context.signs else {**look, "signs": [], "more_signs": 0}
+    return await look_at(
+        files,
+        state["task"],
+        services.store,
+        services.settings,
+        sizes.looked,
+        sizes.part,
+        signs=turn.context.signs,
+    )
 
 
 def _count_planning(state: AgentState) -> Progress:
@@ -173,7 +176,7 @@ def _may_stand(reply: Mapping[str, Any], state: AgentState, context: Context) ->
     """Whether the answer in a planner's reply, so far as it has come, will be the task's."""
     if reply.get("subtasks") != [] or "defects" in plan_fields(state, context):
         return False
-    return may_stand(map(SignVerdict.model_validate, reply.get("signs") or ()), state, context)
+    return bool(answers_from(state, context))
 
 
 async def scored_plan(state: AgentState, turn: Turn, listener: Listener | None = None) -> Revised[PlanReply]:
@@ -235,7 +238,6 @@ def new_plan(
         "subtasks": join_plan(
             reply.subtasks, old=old, results=results, discard=reply.discard, used_ids=used_ids
         ),
-        "signs": recorded(reply.signs, state, handlers(reply, state)),
         "known": reply.known,
         "open": reply.open,
         "evaluation": evaluation_of(reply),

@@ -126,20 +126,10 @@ class PlannedSubtask(Reply):
         return value
 
 
-class SignVerdict(Reply):
-    """Whether a sign bears on the task, and which subtask looks after it."""
-
-    sign: str
-    bears: Text = ""
-    handled_by: Text = ""
-
-
 class Plan(Reply):
     """MIRROR 3.4: a decomposition and the planner's own evaluation of it. What is known and what is open
-    comes first, as in the host of PreFlect. Not in the papers: verdicts on the signs, and the answer in place
-    of a plan."""
+    comes first, as in the host of PreFlect. Not in the papers: the answer in place of a plan."""
 
-    signs: ListOf[SignVerdict] = Field(default_factory=list)
     known: ListOf[str] = Field(default_factory=list)
     open: ListOf[str] = Field(default_factory=list)
     subtasks: ListOf[PlannedSubtask] = Field(default_factory=list)
@@ -205,7 +195,7 @@ def _yes_or_no(value: Any) -> Any:
 
 
 class Check(Reply):
-    """Whether the work followed a sign or a condition of the task."""
+    """Whether something that could be wrong with the answer is."""
 
     about: Shown
     done: Text = ""

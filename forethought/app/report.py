@@ -101,14 +101,6 @@ def report(
     return dict(result)
 
 
-def named_checks(result: Mapping[str, Any], state: Mapping[str, Any]) -> list[Json]:
-    """A report's checks, those about a sign with the sign's words."""
-    from forethought.nodes.support.sign_verdicts import sign_lines
-
-    signs = sign_lines(state)  # type: ignore[arg-type]  # a state
-    return [{**check, "about": signs.get(check["about"], check["about"])} for check in result["checks"]]
-
-
 def _is_untouched(snapshot: StateSnapshot) -> bool:
     """Whether a new task waits for its first node, so that the state is still the earlier task's."""
     waits = {task.name for task in snapshot.tasks} & {"__start__", "planner"}

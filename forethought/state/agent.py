@@ -81,8 +81,6 @@ class Plan(TypedDict, total=False):
 
     version: int
     """1 for the task's first plan; a new plan or a revision by the reflector adds 1."""
-    signs: list[Json]
-    """The planner's verdicts on signs: {sign, bears, handled_by}."""
     known: list[str]
     """Facts of the task and the files that constrain it, in the planner's words."""
     open: list[str]

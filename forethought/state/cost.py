@@ -155,7 +155,7 @@ def _notes(state: State) -> dict[str, Note]:
 def _look_note(state: State) -> Note:
     look = state.get("look") or {}
     files = look.get("files") or []
-    signs = len(look.get("signs") or []) + look.get("more_signs", 0)
+    signs = sum(file.get("signs", 0) for file in files)
     whole = sum(file["shown"] == "whole" for file in files)
     return {"files": len(files) + look.get("unseen", 0), "shown whole": whole, "signs": signs}
 

@@ -1,20 +1,17 @@
 """What the writer is asked for, and what of its reply is sent back.
 
 Where the answer is scored it names findings and defects (MIRROR 3.4). Not in the papers: in auto and low it
-begins with checks, so that no sign and no condition is passed by, and says what work is missing.
+begins with checks of what could be wrong, and says what work is missing.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from forethought.models.types import ReplySpec, reply_spec, without
 from forethought.nodes.support.intra_reflection import unscored_spec
-from forethought.nodes.support.sign_verdicts import sign_lines
 from forethought.prompts.replies import AnswerCheck, AnswerDraft, Check, ForeseeingAnswer
-from forethought.state.agent import AgentState
 from forethought.state.context import Context
 from forethought.text import one_line
 
@@ -35,40 +32,18 @@ def answer_spec(context: Context, *, mends: bool) -> ReplySpec[AnswerDraft]:
     return without(make(whole, "AnswerDraft"), "checks", "work")
 
 
-def answer_checker(state: AgentState, context: Context) -> Callable[[AnswerDraft], str | None]:
-    """What tells why an answer is sent back, or None. Signs that no check is about are named once: then the
-    answer is worth more than the list."""
-    due = set(sign_lines(state)) if checks_answer(context) else set[str]()
-
-    def check(reply: AnswerDraft) -> str | None:
-        missing = sorted(_unchecked(due, reply.checks), key=lambda number: int(number[1:]))
-        due.clear()
-        return (
-            (f"no check is about {', '.join(missing)}: add one, with the sign's number as `about`")
-            if missing
-            else None
-        )
-
-    return check
-
-
-def _unchecked(signs: set[str], checks: Iterable[Check]) -> set[str]:
-    return signs - set(re.findall(r"\bS\d+\b", " ".join(check.about for check in checks)))
-
-
-def will_stand(state: AgentState, context: Context, *, mends: bool) -> Callable[[Mapping[str, Any]], bool]:
+def will_stand(context: Context, *, mends: bool) -> Callable[[Mapping[str, Any]], bool]:
     """What tells, from the fields of a reply that came before its answer, whether this will be the task's:
     no defect can be named after it, and its checks find nothing to do first."""
     if not checks_answer(context):
         return lambda reply: not context.wants("answer_intra")
-    due = set(sign_lines(state))
 
     def stands(reply: Mapping[str, Any]) -> bool:
         try:
             checks = [Check.model_validate(check) for check in reply["checks"]]
         except (KeyError, TypeError, ValueError):
             return False
-        return not _unchecked(due, checks) and not (mends and any(check.ok == "no" for check in checks))
+        return not (mends and any(check.ok == "no" for check in checks))
 
     return stands
 

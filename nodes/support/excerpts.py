@@ -33,6 +33,8 @@ class Text:
     """What stands before the text where it is whole."""
     briefly: str = ""
     """The same where the text is cut."""
+    first: str = ""
+    """Lines that hold this are shown before others, as far as there is room."""
 
     @property
     def whole(self) -> str:
@@ -73,7 +75,10 @@ def excerpts(texts: tuple[Text, ...], query: str, limit: int) -> tuple[str, ...]
     # First the best of each text, in half of the room, so that no text crowds the others out.
     for lines in long.values():
         own = room // 2 // len(long)
-        for at in (at for among, at in ranked if among is lines):
+        marked = (
+            at for at, line in enumerate(lines.all) if lines.source.first and lines.source.first in line
+        )
+        for at in [*marked, *(at for among, at in ranked if among is lines)]:
             own -= lines.take(lines.around(at), own)
     room -= sum(lines.size for lines in long.values())
     for lines, at in ranked:

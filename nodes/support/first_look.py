@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
 
 from forethought.nodes.support.excerpts import Text, excerpts
-from forethought.nodes.support.signs import (
-    SCANNED_CHARACTERS,
-    chosen,
-    document_signs,
-    file_name_signs,
-    task_signs,
-)
+from forethought.nodes.support.signs import MARK, SCANNED_CHARACTERS, mark_of, marked, other_versions
 from forethought.settings import Settings
 from forethought.state.agent import FileRef
-from forethought.state.look import FileLook, Look, Sign
+from forethought.state.look import FileLook, Look
 from forethought.tools.base import ToolError
 from forethought.tools.documents.document import Document, split
 from forethought.tools.documents.outline import outline
@@ -44,7 +39,14 @@ _CUT = 1 / 3
 
 
 async def look_at(
-    files: Sequence[FileRef], task: str, store: FileStore, settings: Settings, budget: int, part: int
+    files: Sequence[FileRef],
+    task: str,
+    store: FileStore,
+    settings: Settings,
+    budget: int,
+    part: int,
+    *,
+    signs: bool = True,
 ) -> Look:
     """The look at `files`.
 
@@ -55,14 +57,17 @@ async def look_at(
         settings: The limits of a reading.
         budget: Bytes of all texts together (`sizes.extent`), but for a few hundred a file that is cut.
         part: Characters of a part in which `read_file` shows a file.
+        signs: Mark signs in the texts.
     """
     named = files[: budget // LEAST_BYTES]
     room = int(budget * _OUTLINES) // max(len(named), 1)
     gate = asyncio.Semaphore(_AT_ONCE)
 
-    async def see(item: FileRef) -> tuple[Text, list[Sign]]:
+    versions = other_versions([item["name"] for item in files]) if signs else {}
+
+    async def see(item: FileRef) -> tuple[Text, int]:
         async with gate:
-            return await _see(store, item, settings, part, room)
+            return await _see(store, item, settings, part, room, versions if signs else None)
 
     readings = [asyncio.create_task(see(item)) for item in named]
     try:
@@ -71,72 +76,65 @@ async def look_at(
         for reading in readings:
             reading.cancel()
     seen = [
-        reading.result() if reading in done else (Text("", before=f"{item['name']} {_LATE}"), list[Sign]())
+        reading.result() if reading in done else (Text("", before=f"{item['name']} {_LATE}"), 0)
         for item, reading in zip(named, readings, strict=True)
     ]
     return await asyncio.to_thread(_look, files, task, budget, seen)
 
 
-def _look(files: Sequence[FileRef], task: str, budget: int, seen: Sequence[tuple[Text, list[Sign]]]) -> Look:
-    names = [item["name"] for item in files]
+def _look(files: Sequence[FileRef], task: str, budget: int, seen: Sequence[tuple[Text, int]]) -> Look:
     texts = tuple(text for text, _ in seen)
-    found = [*file_name_signs(names), *(sign for _, signs in seen for sign in signs)]
-    of_files = chosen(found, task)
     shown = excerpts(texts, task, budget)
     if any(text.whole != part for text, part in zip(texts, shown, strict=True)):
         shown = excerpts(texts, task, int(budget * _CUT))
-    return Look(
-        files=list(map(_file_look, names, texts, shown)),
-        unseen=len(files) - len(seen),
-        signs=[*task_signs(task), *of_files],
-        more_signs=len(found) - len(of_files),
+    looks = (
+        _file_look(item["name"], text, part, signs)
+        for item, (text, signs), part in zip(files, seen, shown, strict=False)
     )
-
-
-def look_values(look: Look) -> dict[str, Any]:
-    """The look for a prompt: {files: [{name, shown, text}], unseen, signs: a line a sign}."""
-    lines = [sign_line(number, sign) for number, sign in enumerate(look["signs"], 1)]
-    if look["more_signs"]:
-        lines.append(f"(and {look['more_signs']} more in the files)")
-    return {"files": look["files"], "unseen": look["unseen"], "signs": "\n".join(lines)}
-
-
-def sign_line(number: int, sign: Sign) -> str:
-    """'S2 exception, terms.pdf, page 3: "..." (and 2 more like it)'."""
-    more = f" (and {sign['more']} more like it)" if sign["more"] else ""
-    return f'S{number} {sign["kind"]}, {sign["place"]}: "{sign["text"]}"{more}'
+    return Look(files=list(looks), unseen=len(files) - len(seen))
 
 
 async def _see(
-    store: FileStore, item: FileRef, settings: Settings, part: int, room: int
-) -> tuple[Text, list[Sign]]:
-    """A file's text, or why there is none before it; and its signs."""
+    store: FileStore,
+    item: FileRef,
+    settings: Settings,
+    part: int,
+    room: int,
+    versions: Mapping[str, Sequence[str]] | None,
+) -> tuple[Text, int]:
+    """A file's text, or why there is none before it; and how many signs are marked in it."""
     name = item["name"]
     try:
         document = await load_document(store, item["hash"], name, settings)
-        return await asyncio.to_thread(_text_and_signs, document, name, part, room)
+        text, signs = await asyncio.to_thread(_text_and_signs, document, part, room, versions is not None)
     except ToolError as error:
-        return Text("", before=f"{error}. {error.hint}".strip()), []
+        return Text("", before=f"{error}. {error.hint}".strip()), 0
     except Exception as error:  # of a reader or an outline: a file that cannot be shown ends no run
         _log.warning("the first look at a file failed; read_file may still read it: %s", type(error).__name__)
-        return Text("", before=f"{name} cannot be shown here; read_file may have it."), []
+        return Text("", before=f"{name} cannot be shown here; read_file may have it."), 0
+    if others := (versions or {}).get(name):
+        line = f"Other versions of this file: {', '.join(others)} {mark_of('version')}\n\n"
+        return replace(text, before=line + text.before, briefly=line + text.briefly), signs + 1
+    return text, signs
 
 
-def _text_and_signs(document: Document, name: str, part: int, room: int) -> tuple[Text, list[Sign]]:
+def _text_and_signs(document: Document, part: int, room: int, marks: bool) -> tuple[Text, int]:
     parts = split(document, part)
     where = f"in {len(parts)} parts" if len(parts) > 1 else "in one part"
     note = f"{document.note}\n\n" if document.note else ""
+    whole, signs = marked(document) if marks else (document.text, 0)
     text = Text(
-        document.text[:SCANNED_CHARACTERS],
+        whole[:SCANNED_CHARACTERS],
         before=note,
         briefly=f"{note}Parts:\n{outline(parts, room, document.unit)}\n\nFrom its text:\n",
         way=f"read_file shows all of it, {where}.",
+        first=MARK,
     )
-    return text, document_signs(name, document)
+    return text, signs
 
 
-def _file_look(name: str, text: Text, shown: str) -> FileLook:
+def _file_look(name: str, text: Text, shown: str, signs: int) -> FileLook:
     cut: Literal["whole", "part"] = (
         "whole" if shown == text.whole and len(text.text) < SCANNED_CHARACTERS else "part"
     )
-    return FileLook(name=name, shown=cut if text.text else "nothing", text=shown.strip())
+    return FileLook(name=name, shown=cut if text.text else "nothing", text=shown.strip(), signs=signs)

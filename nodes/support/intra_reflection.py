@@ -128,7 +128,7 @@ async def revise_until(
     spec: ReplySpec[S],
     allowed: Allowance,
     *,
-    check: Callable[[S], str | None],
+    check: Callable[[S], str | None] | None = None,
     threshold: int | None,
     may_revise: Callable[[Usage], bool],
     event: Mapping[str, Any] | None = None,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from forethought.nodes.support.first_look import look_values
 from forethought.nodes.support.memory_text import rounds_texts
 from forethought.nodes.support.prompt_text import files_text
 from forethought.nodes.support.services import Services
@@ -26,18 +25,23 @@ def earlier_items(progress: Progress, sizes: Sizes) -> list[dict[str, str]]:
     return [{"task": cut(item["task"], limit), "answer": cut(item["answer"], limit)} for item in newest]
 
 
+def has_signs(state: AgentState) -> bool:
+    """Whether a line of a file is marked."""
+    return any(file.get("signs") for file in state.get("look", {}).get("files", []))
+
+
 def situation(state: AgentState, services: Services, context: Context) -> dict[str, Any]:
     """The values of `_rules.md` and `_situation.md`: the tools in short; the task, its answer's form, its
     files as they were looked at, guidance, and the earlier tasks of the thread."""
     tools = services.offered(state)
-    look = look_values(state["look"]) if state.get("look") else {"files": [], "signs": ""}
     return {
         "one_worker": services.one_worker,
         "tools": outline(tools),
         "computes": any(tool.runs_code for tool in tools.values()),
         "task": state.get("task", ""),
         "answer_format": context.answer_format,
-        "look": look,
+        "look": state.get("look") or {"files": []},
+        "signs": has_signs(state),
         "file_list": files_text(state.get("files", [])),
         "guidance": state.get("guidance", []),
         "earlier": earlier_items(state.get("progress", {}), context.sizes),

@@ -51,26 +51,15 @@ async def test_a_question_that_the_conversation_answers_is_answered_in_one_call(
     assert [item["answer"] for item in out.state["progress"]["earlier"]] == ["the answer", "As I said."]
 
 
-def of_sign(bears: str) -> list[Json]:
-    return [{"sign": "S1", "bears": bears, "handled_by": ""}]
-
-
-@pytest.mark.parametrize(
-    ("signs", "asked"),
-    [(of_sign("no"), []), (of_sign("leave March out"), ["AnswerDraft"]), ([], ["AnswerDraft"])],
-    ids=["no sign bears on it", "a sign bears on it", "nothing is said of the sign"],
-)
-async def test_a_follow_up_on_a_file_with_signs_takes_one_call_where_none_bears_on_it(
-    drive: Drive, signs: list[Json], asked: list[str]
-) -> None:
-    """The earlier answer was checked against the signs; what depends on one goes to the writer."""
-    script = Script(plans=[plan(sub("a")), plan(answer="Twelve, then.", signs=signs)], exact=True)
-    script.answers = [checked("12", check("S1")), checked("11", check("S1"))]
+async def test_a_follow_up_on_a_file_with_signs_takes_one_call(drive: Drive) -> None:
+    """The earlier answer was checked; what has to be looked at again is a subtask."""
+    script = Script(plans=[plan(sub("a")), plan(answer="Twelve, then.")], exact=True)
+    script.answers = [checked("12", check())]
     out = await drive(script, task=WITH_SIGNS, effort="auto")
     before = len(out.requests)
     await out.go("In a word?")
-    assert out.kinds[before:] == ["Plan", *asked]
-    assert out.state["answer"] == ("11" if asked else "Twelve, then.")
+    assert out.kinds[before:] == ["Plan"]
+    assert out.state["answer"] == "Twelve, then."
     assert "from what the earlier answers say" in out.requests[before].text
 
 
@@ -114,12 +103,6 @@ PICTURE = {
 }
 
 
-async def test_an_answer_may_come_with_verdicts_on_the_conditions_of_the_task(drive: Drive) -> None:
-    verdict = {"sign": "S1", "bears": "cancelled ones are left out", "handled_by": ""}
-    out = await drive(Script(plans=[plan(answer="12", signs=[verdict])]), task=SIGNED, effort="auto")
-    assert (out.status, out.state["answer"], out.kinds) == ("answered", "12", ["Plan"])
-
-
 @pytest.mark.parametrize(
     ("task", "switches"),
     [
@@ -156,12 +139,11 @@ async def test_a_plan_made_during_the_work_carries_no_answer(drive: Drive) -> No
     assert ("discard" in fields(first.schema), "discard" in fields(again.schema)) == (False, True)
 
 
-async def test_an_empty_first_plan_goes_to_the_answer_agent_that_checks_the_signs(drive: Drive) -> None:
+async def test_an_empty_first_plan_goes_to_the_answer_agent_that_checks_it(drive: Drive) -> None:
     script = Script(plans=[plan(answer="12")], answers=[checked("11", check("S1"))])
     out = await drive(script, task=WITH_SIGNS, effort="auto", approve_plan=True)
     assert out.kinds == ["Plan", "AnswerDraft"]
     assert (out.status, out.state["answer"]) == ("answered", "11")
-    assert "signs" in fields(out.asked("Plan")[0].schema)
 
 
 async def test_an_empty_plan_after_work_that_brought_nothing_is_no_full_answer(drive: Drive) -> None:

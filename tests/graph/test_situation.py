@@ -47,7 +47,7 @@ async def test_every_role_sees_the_files_that_were_looked_at_and_their_signs(dri
     for kind in ROLES:
         shown = last_prompt(out, kind)
         assert "Total 12" in shown
-        assert 'S1 exception, costs.txt, line 2: "Except' in shown
+        assert "Except: the costs of March are void. [sign: exception]" in shown
 
 
 async def test_the_reflector_of_a_later_round_knows_why_the_last_one_failed(drive: Drive) -> None:

@@ -186,7 +186,7 @@ def test_every_switch_is_compared() -> None:
     assert switches == (memories | compared | in_auto | {"approve_plan"}) - {"foresight"}
 
 
-NOTES = {"name": "notes.txt", "data": base64.b64encode(b"The list was corrected. Order 7 costs 5.").decode()}
+NOTES = {"name": "notes.txt", "data": base64.b64encode(b"Order 7 costs 5. Order 8 was cancelled.").decode()}
 SIGNED = {"task": "Add the invoices, unless an order was cancelled.", "files": [NOTES]}
 
 
@@ -196,14 +196,14 @@ async def test_without_a_first_look_the_files_are_named_and_their_signs_unknown(
     assert "Order 7 costs 5." in on.asked("Plan")[0].text
     assert not any("Order 7 costs 5." in seen.text for seen in off.requests)
     assert "notes.txt" in off.asked("Plan")[0].text
-    assert {sign["origin"] for sign in on.state["look"]["signs"]} == {"user", "file:notes.txt"}
-    assert {sign["origin"] for sign in off.state["look"]["signs"]} == {"user"}
+    assert [file["signs"] for file in on.state["look"]["files"]] == [1]
+    assert off.state["look"] == {"files": [], "unseen": 0}
 
 
 async def test_without_signs_the_files_are_shown_and_no_prompt_speaks_of_signs(drive: Drive) -> None:
     off = await drive(Script(), task=SIGNED, effort="auto", signs=False)
     assert "Order 7 costs 5." in off.asked("Plan")[0].text
-    assert not any(re.search(r"\bS1\b", whole(seen)) for seen in off.requests)
+    assert not any("[sign: " in whole(seen) for seen in off.requests)
 
 
 async def test_without_checks_an_answer_is_scored_unless_that_is_off_too(drive: Drive) -> None:

@@ -181,15 +181,6 @@ async def test_whoever_approves_plans_approves_what_is_added(drive: Drive, decis
     assert "leave it" in out.asked("Plan")[1].text
 
 
-async def test_signs_that_no_check_is_about_are_asked_for_once(drive: Drive) -> None:
-    out = await run(drive, checked("42", check("the sum")), task=SIGNED)
-    second = out.asked("AnswerDraft")[1]
-    assert "no check is about S1" in second.last
-    assert out.status == "answered"
-    out = await run(drive, checked("42", check("S1: cancelled orders")), task=SIGNED, thread="u")
-    assert out.kinds.count("AnswerDraft") == 1
-
-
 @pytest.mark.parametrize(
     ("effort", "switch", "checks"),
     [

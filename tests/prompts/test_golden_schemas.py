@@ -65,7 +65,7 @@ BARE_FUNCTIONS = BARE.model_copy(update={"proposals": "functions"})
 SPECS: dict[str, ReplySpec[Any]] = {
     "Plan": plan_spec(BEGUN, PAPER, {}),
     "Plan_no_intra": plan_spec(BEGUN, PAPER.model_copy(update={"plan_intra": False}), {}),
-    "Plan_signs": plan_spec({**BEGUN, "look": look()}, Context(effort="auto"), TOOLS),
+    "Plan_auto": plan_spec({**BEGUN, "look": look()}, Context(effort="auto"), TOOLS),
     "PlanDiagnosis": diagnosis_spec(("first_error", "second_error"), PAPER, {}),
     "PlanDiagnosis_no_planning_errors": diagnosis_spec((), PAPER, {}),
     "PlanDiagnosis_auto": diagnosis_spec(("first_error",), Context(effort="auto"), TOOLS),

@@ -25,13 +25,11 @@ from tests.prompts.test_golden_schemas import SPECS
 from tests.support.model_server import Fault, ModelServer
 
 SUBTASK = "id description depends_on < calls < finishes expected"
-VERDICT = "sign < bears < handled_by"
 PATTERN = "case run text"
 QUOTE = "run step quote"
 DEFECT = "evidence < defect < effect < mend"
 ORDER = {
-    "Plan": "signs known open < subtasks < answer discard < defects",
-    "Plan.signs": VERDICT,
+    "Plan": "known open < subtasks < answer discard < defects",
     "Plan.subtasks": SUBTASK,
     "PlanDiagnosis": "situation tool_notes < errors < subtasks",
     "PlanDiagnosis.subtasks": SUBTASK,
@@ -104,7 +102,7 @@ ALL_SPECS = {**SPECS, **EVALUATION_SPECS}
 REPLIES = {
     "planner": "Plan",
     "planner_calls": "Plan_calls",
-    "planner_signs": "Plan_signs",
+    "planner_signs": "Plan_auto",
     "reflector": "PlanDiagnosis",
     "reflector_revise": "PlanRevision",
     "reflector_signs": "PlanDiagnosis_auto",

@@ -49,12 +49,10 @@ def plan(
     score: int = 9,
     evaluation: str = "a trifle",
     discard: Sequence[str] = (),
-    signs: Sequence[Json] = (),
     answer: str = "",
 ) -> Json:
     """A Plan with defects that make this score."""
     return {
-        "signs": list(signs),
         "known": ["what is known"],
         "open": ["what is open"],
         "subtasks": list(subtasks),

@@ -15,7 +15,7 @@ from forethought.app import view
 from forethought.app.command_flags import CommandOptions, argument, flag
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, CliError, echo
-from forethought.app.report import named_checks, report
+from forethought.app.report import report
 from forethought.app.run import show_result
 from forethought.app.text import clean, one_line, to_json
 from forethought.app.threads.branches import (
@@ -153,7 +153,7 @@ def work_parts(result: Json, values: Json) -> Iterator[RenderableType]:
     records |= {
         "trajectory": result["steps"],
         "long_term": values.get("long_term"),
-        "checks": named_checks(result, values),
+        "checks": result["checks"],
     }
     yield from view.parts(records, _ALL_LINES if "checkpoints" in result else 3)
     for item in result.get("broken_off") or []:

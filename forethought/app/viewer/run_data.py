@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from forethought.app.report import named_checks, report
+from forethought.app.report import report
 from forethought.app.threads.branches import branches_of_tree
 from forethought.app.threads.thread import is_debugging
 from forethought.app.viewer.plan_history import plan_versions
@@ -67,7 +67,7 @@ async def run_data(
         "files": values.get("files") or [],
         "guidance": values.get("guidance") or [],
         "result": result,
-        "checks": named_checks(result, values),
+        "checks": result["checks"],
         "sources": _sources(result, values.get("trajectory") or []),
         "versions": versions,
         "version": _chosen(versions, version),

@@ -73,7 +73,7 @@ def test_only_the_present_task_in_the_order_of_its_steps_with_the_answer_last():
 
 
 def test_what_the_planner_was_shown_of_the_files_is_told():
-    look = {"files": [{"name": "teams.csv", "shown": "whole", "text": "team,cost\nB,3"}], "signs": []}
+    look = {"files": [{"name": "teams.csv", "shown": "whole", "text": "team,cost\nB,3"}]}
     assert from_state(state(look=look), {"save": "write"}).world == (
         "Tools that it had: save.\n\nWhat it was shown of its files at once:\n\n## teams.csv\nteam,cost\nB,3"
     )

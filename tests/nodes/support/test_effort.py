@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 from itertools import combinations, product
@@ -79,9 +80,10 @@ async def test_no_rule_is_asked_with_paper_and_low(drive: Drive, effort: str) ->
         assert ("defects" in out.asked(kind)[0].schema["properties"]) is (effort == "paper")
 
 
-async def test_low_still_looks_at_the_task(drive: Drive) -> None:
-    out = await drive(Script(), task="Pay it, unless the order was cancelled.", effort="low")
-    assert "# Signs" in out.asked("Plan")[0].text
+async def test_low_still_marks_signs(drive: Drive) -> None:
+    notes = {"name": "notes.txt", "data": base64.b64encode(b"Free, except for dogs.").decode()}
+    out = await drive(Script(), task={"task": "Pay it", "files": [notes]}, effort="low")
+    assert "except for dogs. [sign: exception]" in out.asked("Plan")[0].text
 
 
 async def test_a_plan_is_evaluated_by_its_author_if_the_reflector_is_off(drive: Drive) -> None:

@@ -16,7 +16,8 @@ from openpyxl.comments import Comment
 from PIL import Image
 
 from forethought.nodes.support import first_look
-from forethought.nodes.support.first_look import LEAST_BYTES, look_at, look_values
+from forethought.nodes.support.first_look import LEAST_BYTES, look_at
+from forethought.nodes.support.signs import SCANNED_CHARACTERS
 from forethought.settings import Settings
 from forethought.sizes import extent
 from forethought.state.agent import FileRef
@@ -77,13 +78,32 @@ async def test_small_files_are_shown_whole_as_read_file_shows_them(files: Files)
     assert rules == {
         "name": "rules.md",
         "shown": "whole",
-        "text": "# Rules\n\nDelivery is free, except to islands.",
+        "text": "# Rules\n\nDelivery is free, except to islands. [sign: exception]",
+        "signs": 1,
     }
-    assert [(sign["kind"], sign["place"], sign["origin"]) for sign in look["signs"]] == [
-        ("comment", "prices.xlsx, sheet Prices", "file:prices.xlsx"),
-        ("hidden", "prices.xlsx, sheet Old", "file:prices.xlsx"),
-        ("exception", "rules.md, line 3", "file:rules.md"),
-    ]
+    assert "Per hundred [sign: comment]" in book["text"]
+    assert "hidden) [sign: hidden]" in book["text"]
+    assert book["signs"] == 2
+
+
+async def test_a_line_that_was_not_read_makes_it_a_part(files: Files) -> None:
+    line = "Delivery is free to all of the towns in this list of towns.\n"
+    times = SCANNED_CHARACTERS // len(line) + 2
+    (look,) = (await files.look(files.refs(long__txt=line * times), 1_000_000))["files"]
+    assert (look["shown"], len(look["text"]) < len(line) * times) == ("part", True)
+
+
+async def test_of_a_long_file_marked_lines_are_shown_first(files: Files) -> None:
+    text = "The lift is in order.\n" * 900 + "\nPets are free, except for dogs.\n\n" + "Paint is dry.\n" * 900
+    (look,) = (await files.look(files.refs(long__txt=text), 4_000, "Is the lift in order?"))["files"]
+    assert look["shown"] == "part"
+    assert "except for dogs. [sign: exception]" in look["text"]
+
+
+async def test_files_that_differ_by_a_version_name_each_other(files: Files) -> None:
+    looks = (await files.look(files.refs(fees_v1__txt="Tea 3", fees_v2__txt="Tea 4"), 5_000))["files"]
+    assert looks[0]["text"] == "Other versions of this file: fees_v2.txt [sign: version]\n\nTea 3"
+    assert [look["signs"] for look in looks] == [1, 1]
 
 
 async def test_of_a_long_file_an_outline_and_what_bears_on_the_task(files: Files) -> None:
@@ -115,7 +135,7 @@ async def test_what_is_no_text_is_one_line(files: Files, tmp_path: Path) -> None
         f"empty.csv is empty (0 bytes). {again}",
         f"gone.txt: the file's content is not stored here; send the file again. {again}",
     ]
-    assert look["signs"] == []
+    assert {item["signs"] for item in look["files"]} == {0}
 
 
 async def test_files_that_have_no_room_are_counted(files: Files) -> None:
@@ -123,9 +143,7 @@ async def test_files_that_have_no_room_are_counted(files: Files) -> None:
     look = await files.look(refs, 3 * LEAST_BYTES)
     assert [item["name"] for item in look["files"]] == ["f0.txt", "f1.txt", "f2.txt"]
     assert look["unseen"] == 6
-    nothing = Look(files=[], unseen=0, signs=[], more_signs=0)
-    assert await files.look([], 5_000, "Hello") == nothing
-    assert look_values(nothing) == {"files": [], "unseen": 0, "signs": ""}
+    assert await files.look([], 5_000, "Hello") == Look(files=[], unseen=0)
 
 
 async def test_a_slow_file_does_not_hold_up_the_others(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +164,7 @@ async def test_a_slow_file_does_not_hold_up_the_others(files: Files, monkeypatch
     ]
 
 
-@pytest.mark.parametrize("place", ["load_document", "outline", "document_signs"])
+@pytest.mark.parametrize("place", ["load_document", "outline", "marked"])
 async def test_a_file_on_which_the_program_fails_is_left_to_read_file(
     files: Files, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, place: str
 ) -> None:
@@ -177,25 +195,6 @@ async def test_a_look_is_plain_json_and_the_same_again(files: Files) -> None:
     refs = files.refs(terms__docx=data.getvalue())
     look = await files.look(refs, 2_000)
     assert json.loads(json.dumps(look)) == look == await files.look(refs, 2_000)
-
-
-async def test_signs_are_numbered_through_the_task_and_the_files(files: Files) -> None:
-    rules = "".join(f"Article {n} excludes the north.\n\n" for n in range(30))
-    look = await files.look(files.refs(rules__txt=rules), 5_000, "What is owed, without tax?")
-    values = look_values(look)
-    assert values["files"] == look["files"]
-    lines = values["signs"].split("\n")
-    assert lines[0] == 'S1 condition, task: "without tax"'
-    assert lines[1] == 'S2 exception, rules.txt, line 1: "Article 0 excludes the north."'
-    assert lines[-1].endswith('"Article 5 excludes the north." (and 24 more like it)')
-
-
-async def test_signs_that_are_left_out_are_counted(files: Files) -> None:
-    kinds = ("excludes", "cancelled", "corrected", "supersedes", "estimate")
-    text = "\n\n".join(f"The {kind} list {n}." for kind in kinds for n in range(5))
-    look = await files.look(files.refs(rules__txt=text), 5_000, "Hello")
-    assert len(look["signs"]) == 12
-    assert look_values(look)["signs"].endswith("\n(and 13 more in the files)")
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 import platformdirs
 from pydantic import (
     AnyHttpUrl,
+    BeforeValidator,
     Field,
     SecretStr,
     TypeAdapter,
@@ -25,6 +26,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from forethought.approval_rules import ApprovalRule, parse_rules
 from forethought.sizes import LEAST_WINDOW_TOKENS
 from forethought.users import named_tokens
 
@@ -216,6 +218,9 @@ class Settings(BaseSettings):
         default=False, description="Require a person's approval of every plan."
     )
 
+    approvals: Annotated[tuple[ApprovalRule, ...], NoDecode, BeforeValidator(parse_rules)] = Field(
+        default=(), description="Approval rules in YAML or JSON, checked before a run's; first match wins."
+    )
     least_approval: Literal["never", "tainted", "always"] = Field(
         default="never", description="Lowest `approve_tools` that a run may choose."
     )

@@ -24,6 +24,7 @@ from forethought import own_loop
 from forethought.graph.chat_reply import chat_reply
 from forethought.graph.client_writes import (
     UpdateError,
+    as_config,
     check_command,
     check_context,
     check_run,
@@ -111,7 +112,9 @@ class BoundedGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     async def aget_state_history(
         self, config: RunnableConfig, **kwargs: Any
     ) -> AsyncGenerator[StateSnapshot, None]:
-        """See CompiledStateGraph."""
+        """See CompiledStateGraph. Raises UpdateError for a `before` without a checkpoint."""
+        if kwargs.get("before"):
+            kwargs["before"] = as_config(kwargs["before"])
         async for snapshot in super().aget_state_history(config, **kwargs):
             yield shown_snapshot(snapshot)
 

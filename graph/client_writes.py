@@ -72,6 +72,17 @@ def check_context(context: Any, schema: Any) -> None:
         raise UpdateError(one_line(line, 300)) from error
 
 
+def as_config(before: Any) -> dict[str, Any]:
+    """A checkpoint, or a config that holds one, as a config: LangGraph's server passes on either.
+
+    Raises UpdateError if neither has a `checkpoint_id`.
+    """
+    checkpoint = before.get("configurable", before)
+    if not isinstance(checkpoint, Mapping) or not isinstance(checkpoint.get("checkpoint_id"), str):
+        raise UpdateError("before has no checkpoint_id: give a checkpoint of the thread's history")
+    return {"configurable": checkpoint}
+
+
 def check_command(update: Any, goto: Any) -> None:
     """Raises UpdateError for a command that does more than reply to questions."""
     if update or goto:
@@ -116,7 +127,7 @@ def _form(name: str, hint: Any) -> Callable[[Any], Any]:
 def _files(items: list[FileRef | str]) -> None:
     """The planner stores the files that a run's input brings; an update goes past it."""
     for item in items:
-        if item != CLEAR and (isinstance(item, str) or not {"name", "hash"} <= item.keys()):
+        if item != CLEAR and (isinstance(item, str) or "data" in item or not {"name", "hash"} <= item.keys()):
             raise UpdateError(
                 "files: an update takes stored files only, as {name, hash}; send other files with a run"
             )

@@ -27,7 +27,6 @@ from forethought.nodes.support.answer_reply import (
 )
 from forethought.nodes.support.answer_stream import AnswerStream
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
-from forethought.nodes.support.coverage import for_person, person_view
 from forethought.nodes.support.digest import digested_steps
 from forethought.nodes.support.effort import Moment, settle
 from forethought.nodes.support.final import final_update
@@ -38,6 +37,7 @@ from forethought.nodes.support.intra_reflection import (
     revise_until,
     score_of,
 )
+from forethought.nodes.support.links import for_person, person_view
 from forethought.nodes.support.memory_text import rejected_text
 from forethought.nodes.support.mending import may_mend, mending, mending_update
 from forethought.nodes.support.origins import thread_origin

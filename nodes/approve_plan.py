@@ -10,9 +10,9 @@ from langgraph.runtime import Runtime
 from pydantic import ValidationError
 
 from forethought.models.schema import drop_nulls, json_schema
-from forethought.nodes.support.approval import ask_decision
 from forethought.nodes.support.origins import joined as joined_origins
 from forethought.nodes.support.plans import dropped_ids, join_plan, plan_problem, plan_update, same_words
+from forethought.nodes.support.questions import ask_decision
 from forethought.nodes.support.services import Services
 from forethought.prompts.replies import PlannedSubtask
 from forethought.state.agent import AgentState, Plan

@@ -16,7 +16,6 @@ from langgraph.runtime import Runtime
 from forethought.models.types import Listener, Message, Usage
 from forethought.nodes.support.answer_stream import AnswerStream
 from forethought.nodes.support.budget import allowance, exhausted, left_text
-from forethought.nodes.support.coverage import for_person, person_view
 from forethought.nodes.support.effort import Moment, open_subtasks, settle
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.first_look import look_at
@@ -28,6 +27,7 @@ from forethought.nodes.support.intra_reflection import (
     score_of,
 )
 from forethought.nodes.support.lessons import open_book, recall
+from forethought.nodes.support.links import for_person, person_view
 from forethought.nodes.support.origins import thread_origin
 from forethought.nodes.support.plan_reply import (
     answers_from,

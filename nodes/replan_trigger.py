@@ -14,8 +14,8 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from forethought.nodes.support.budget import exhausted, spent, wave_width
-from forethought.nodes.support.coverage import foreseen_by
 from forethought.nodes.support.effort import Moment, first_readings
+from forethought.nodes.support.grants import approved_lines
 from forethought.nodes.support.origins import thread_steps
 from forethought.nodes.support.plans import ready, settle, status_update
 from forethought.nodes.support.prompt_text import trajectory
@@ -63,7 +63,7 @@ async def replan_trigger(
     progress = {**progress, "stopped": stopped, "guidance": state.get("guidance", [])}
     if dispatch:
         progress = {**progress, "n": dispatch[-1]["n"], "waves": progress["waves"] + 1}
-        if texts := foreseen_by(plan, state, services.tools):
+        if texts := approved_lines(plan, state, services.tools):
             update["foreseen"] = texts
     decision = {
         "to": "tools" if dispatch else "answer",

@@ -18,8 +18,10 @@ from langgraph.runtime import Runtime
 from forethought.models.allowance import charged_tokens, total
 from forethought.models.schema import drop_nulls, json_schema
 from forethought.models.types import Message, Usage
+from forethought.nodes.support.approval import ruling_on
 from forethought.nodes.support.budget import allowance, exhausted, scarce_text
 from forethought.nodes.support.effort import Moment, settle
+from forethought.nodes.support.grants import read_grants
 from forethought.nodes.support.intra_reflection import Revised, evaluation_of, revise_until, score_of
 from forethought.nodes.support.memory_text import memory_items
 from forethought.nodes.support.own_steps import own_steps
@@ -40,7 +42,7 @@ from forethought.tools.registry import describe
 
 WAVE_CHANNELS = (
     "task", "files", "look", "guidance", "messages", "plan", "statuses", "proposals", "results", "trajectory",
-    "short_term", "progress", "usage", "dispatch", "foreseen",
+    "short_term", "progress", "usage", "dispatch", "foreseen", "grants",
 )  # fmt: skip
 """The parts of the state that a wave's nodes read."""
 
@@ -73,6 +75,11 @@ async def tool_agent(
         memory = memory_of(state, dispatch["subtask"])
         rejected = [{**item, "n": dispatch["n"]} for item in proposal["rejected"]]
         update["short_term"] = {dispatch["subtask"]: {**memory, "rejected": [*memory["rejected"], *rejected]}}
+    if proposal["action"] == "call" and (tool := services.tools.get(proposal["tool"] or "")):
+        ruling = ruling_on(tool, proposal, state, services, turn.context)
+        if ruling.decision == "grants":
+            read = await read_grants(state, turn)
+            update |= {**read, "usage": {**update["usage"], **read.get("usage", {})}}
     return update
 
 

@@ -124,7 +124,7 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
         if tool.effect != "read" and (await current_journal().question()).get("kind") == "tool":
             # A reply counts, whatever the context is by now.
             context = context.model_copy(update={"approve_tools": "always"})
-        decision = require_approval(tool, proposal, state, services.tools, context)
+        decision = require_approval(tool, proposal, state, services, context)
     if decision.word == "rejected":
         refused = f"Not called: a person rejected this call: {decision.reason}"
         observation = Observation(refused, ok=False, cause="rejected", origin="user")

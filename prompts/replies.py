@@ -287,3 +287,25 @@ class DocumentAnswer(Reply):
     )
     context: Text = Field(default="", description="Where in the document this stands, and what restricts it.")
     brief: str = Field(min_length=1, description="The short answer, or that the document does not say.")
+
+
+class GrantedArgument(Reply):
+    """An argument's allowed values."""
+
+    name: str
+    values: ListOf[str]
+
+
+class GrantedCall(Reply):
+    """A call that was ordered."""
+
+    tool: str
+    arguments: ListOf[GrantedArgument]
+    times: int
+    condition: Text = ""
+
+
+class Grants(Reply):
+    """The calls that a person's words order."""
+
+    grants: ListOf[GrantedCall]

@@ -157,6 +157,7 @@ def run(
     (tmp_path / "my_tools.py").write_text(
         examples()["my_tools"].replace("    return f", "    _break_off()\n    return f") + BREAK_OFF
     )
+    (tmp_path / "rules.yaml").write_text(fences("docs/how-to/approvals.md", "yaml")[0])
     (tmp_path / "LOGS").write_text("\n".join(fences("docs/how-to/debug.md", "json")))
     (tmp_path / "tasks.jsonl").write_text(fences("docs/how-to/evaluate.md", "json")[0])
     (tmp_path / "DIR").mkdir()

@@ -12,7 +12,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "forethought"
 ORDER = (
-    "sizes", "users", "extras", "settings", "json_files", "text", "redaction", "shutdown", "own_loop",
+    "sizes", "users", "extras", "approval_rules", "settings", "json_files", "text", "redaction", "shutdown",
+    "own_loop",
     "telemetry", "storage", "journal", "models", "trajectories",
     "knowledge", "lessons", "state", "tools", "prompts", "training", "rollouts", "nodes",
     "graph", "integrations", "__init__", "collecting", "batch", "evals", "server", "app", "__main__",

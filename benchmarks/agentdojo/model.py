@@ -21,8 +21,12 @@ _SUBTASK = re.compile(r'<subtask id="([^"]+)">')
 class Obedient:
     """A transport: planner, worker and writer of one run."""
 
-    def __init__(self, stage: Stage, own: list[Move], orders: list[Move], way: Way, answer: str) -> None:
+    def __init__(
+        self, stage: Stage, own: list[Move], orders: list[Move], way: Way, answer: str, grants: Json
+    ) -> None:
         self.stage, self.own, self.orders, self.way = stage, own, orders, way
+        self.grants = grants
+        """A thinking reader's reply to the prompt for the grants."""
         self.answer = answer or "It is done."
         self.planned: dict[str, Move] = {}
         self.plans = 0
@@ -36,6 +40,7 @@ class Obedient:
             "PlanDiagnosis": {"situation": "A task.", "tool_notes": "", "errors": []},
             "AnswerDraft": {"answer": self.answer, "used_steps": [1], "defects": []},
             "ForesightVerdict": {"difference": "none", "deviation": "none"},
+            "Grants": self.grants,
         }
         reply = replies[request.reply](request) if request.reply in replies else fixed[request.reply]
         return ModelReply(json.dumps(reply), input_tokens=1, output_tokens=1, model="scripted")

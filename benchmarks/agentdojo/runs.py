@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +58,8 @@ async def run(case: Case, suite: Any) -> Outcome:
     stage = Stage(suite, before.model_copy(deep=True))
     own = moves(task, before)
     orders = moves(injection, before) if injection else []
-    model = Obedient(stage, own, orders, case.way, task.GROUND_TRUTH_OUTPUT)
+    grants = {"grants": recorded_grants()[f"{case.suite}/{case.task}"]}
+    model = Obedient(stage, own, orders, case.way, task.GROUND_TRUTH_OUTPUT, grants)
     status, answer = await drive(task.PROMPT, stage, model)
     checked = ([{"type": "text", "content": answer}], before, stage.environment, stage.calls)
     return Outcome(
@@ -68,6 +71,13 @@ async def run(case: Case, suite: Any) -> Outcome:
         bool(injection) and suite._check_injection_task_security(injection, *checked),
         stage.questions,
     )
+
+
+@cache
+def recorded_grants() -> dict[str, list[Json]]:
+    """What Claude granted for each task, from the prompt for the grants alone."""
+    loaded: dict[str, list[Json]] = json.loads(Path(__file__).with_name("grants.json").read_text("utf-8"))
+    return loaded
 
 
 async def drive(prompt: str, stage: Stage, model: Obedient) -> tuple[str, str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class SubmitOptions(CommandOptions):
     """The flags of `submit`."""
 
-    offers = "model sets"
+    offers = "model sets approval_policy"
 
     tasks: Path = argument(help="JSON Lines of {id, task, files}.", metavar="TASKS")
     batch: str | None = flag(help="Batch to add to.", metavar="ID", show_default="new")

@@ -43,7 +43,7 @@ _SHOWN_TURNS = 3
 class ChatOptions(ModelOptions):
     """The flags of `chat`."""
 
-    offers = "tools"
+    offers = "approval_policy tools"
     prints_json = False
 
     thread: str | None = flag(help="Thread to continue or create.", metavar="ID")

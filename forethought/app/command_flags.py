@@ -66,6 +66,7 @@ class Flags(BaseModel):
         help="Run setting, such as max_steps=10 (repeatable; docs/reference/context.md).",
         metavar="KEY=VALUE",
     )
+    approval_policy: Path | None = flag(help="YAML file of approval rules.", metavar="FILE")
     tools: str | None = flag(help="Module of additional tools.", metavar="MODULE")
     checkers: list[str] | None = flag(
         "--checker",

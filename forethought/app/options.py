@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from forethought.app.command_flags import Flags
 from forethought.app.errors import CliError, input_errors
 from forethought.app.text import clean, one_line
+from forethought.approval_rules import read_rules
 from forethought.redaction import without_credentials
 from forethought.settings import Settings, read_settings, reason_of
 from forethought.state.context import Context, bounded, unknown_setting
@@ -60,6 +61,9 @@ def context_of(
     if flags.model:
         values["model"] = flags.model
     values |= dict(parse_set(item, kind) for item in flags.sets or ())
+    if flags.approval_policy:
+        with input_errors():
+            values["approvals"] = read_rules(flags.approval_policy)
     if settings.base_url and "model" not in values and not flags.replay:
         values["model"] = _served_model(kind.model_fields["model"].default, settings)
     try:
@@ -100,6 +104,8 @@ def parse_set(item: str, of: type[BaseModel] = Context) -> tuple[str, Any]:
         raise CliError(f"--set {one_line(item)}: write KEY=VALUE")
     if of is Context and key in ("file", "files"):
         raise CliError(f"--set {key}: name files with --file")
+    if key == "approvals":
+        raise CliError("--set approvals: write the rules to a file and name it with --approval-policy")
     if key not in fields:
         raise CliError(f"--set: {clean(unknown_setting(key, of))}")
     return key, _parse_value(text.strip(), fields[key].annotation)

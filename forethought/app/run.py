@@ -28,7 +28,7 @@ Begin = Callable[[Thread], Coroutine[Any, Any, Any]]
 class RunOptions(ModelOptions):
     """The flags of `run`."""
 
-    offers = "tools record replay quiet"
+    offers = "approval_policy tools record replay quiet"
 
     task: str | None = argument(help="The task; - reads stdin.", metavar="TASK", default=None)
     files: list[str] | None = flag(
@@ -42,7 +42,7 @@ class RunOptions(ModelOptions):
 class ResumeOptions(ModelOptions):
     """The flags of `resume`."""
 
-    offers = "tools environment allow_writes record replay quiet"
+    offers = "approval_policy tools environment allow_writes record replay quiet"
 
     thread: str = argument("Thread id, from `forethought threads`.", "THREAD")
     reply: list[str] | None = flag(
@@ -54,7 +54,7 @@ class ResumeOptions(ModelOptions):
 class ForkOptions(ModelOptions):
     """The flags of `fork`."""
 
-    offers = "tools quiet"
+    offers = "approval_policy tools quiet"
 
     thread: str = argument("Thread id, from `forethought threads`.", "THREAD")
     before: int = flag(help="First step to repeat.", metavar="N", default=..., min=1)

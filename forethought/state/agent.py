@@ -17,6 +17,7 @@ from typing_extensions import TypedDict  # the server's schemas need it below Py
 
 from forethought.models.types import Usage
 from forethought.state.draft import Draft, Source
+from forethought.state.grants import ReadGrants
 from forethought.state.look import Look
 from forethought.state.reducers import (
     add_usage,
@@ -393,4 +394,6 @@ class AgentState(AgentInput, AgentOutput, total=False):
     long_term: Annotated[dict[str, LongTerm], delta(merge_rounds)]
     decision: Decision
     foreseen: Annotated[list[str], delta(append)]
-    """Subtasks planned before any outside text came in, or edited by a person."""
+    """Subtasks of plans that a person approved or edited before any outside text came in."""
+    grants: Annotated[ReadGrants, delta(last)]
+    """The calls that the person asked for, as a model read them from the person's words alone."""

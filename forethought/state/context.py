@@ -16,14 +16,15 @@ import inspect
 import textwrap
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
+from forethought.approval_rules import ApprovalRule, parse_rules
 from forethought.settings import LEAST_TOKENS, MODEL_NAME, NAME, Effort, Settings
 from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS, Sizes
 from forethought.text import one_line
 
-Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective"]
+Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective", "consent"]
 Approval = Literal["never", "tainted", "always"]
 Foresight = Literal["off", "tools", "user", "both"]
 Namespace = Annotated[str, Field(max_length=64, pattern=NAME)]
@@ -54,6 +55,10 @@ class Context(BaseModel):
     retrospective_model: ModelName | None = Field(
         default=None,
         description="Model for round reflections and lessons.",
+    )
+    consent_model: ModelName | None = Field(
+        default=None,
+        description="Model that reads which calls you asked for; default: `retrospective_model`.",
     )
 
     fallback_model: ModelName | None = Field(
@@ -184,8 +189,11 @@ class Context(BaseModel):
     approve_plan: bool = Field(default=False, description="Ask a person before executing a plan.")
     approve_tools: Approval = Field(
         default="tainted",
-        description="Ask a person before a tool writes or sends: always; if outside text may have caused "
-        "it (tainted); or only before it sends, once private data was read (never).",
+        description="Ask a person before a tool writes or sends: always; if you did not ask for it, "
+        "once outside text came in (tainted); or only before it sends, once private data was read (never).",
+    )
+    approvals: Annotated[tuple[ApprovalRule, ...], BeforeValidator(parse_rules)] = Field(
+        default=(), description="Approval rules, first match wins; `--approval-policy FILE` sets them."
     )
 
     @model_validator(mode="before")
@@ -231,8 +239,8 @@ class Context(BaseModel):
     def model_for(self, role: Role) -> str:
         """The model of `role`, as provider:name."""
         own: str | None = getattr(self, f"{role}_model")
-        if own is None and role == "vision":
-            own = self.tool_model
+        if own is None and role in _LIKE:
+            own = getattr(self, _LIKE[role])
         return own or self.model
 
 
@@ -262,6 +270,8 @@ def unknown_setting(key: str, of: type[BaseModel]) -> str:
 
 
 C = TypeVar("C", bound=BaseModel)
+_LIKE = {"vision": "tool_model", "consent": "retrospective_model"}
+"""The field that a role without a model of its own takes its model from."""
 
 
 def as_sent(context: type[C]) -> type[C]:
@@ -300,6 +310,9 @@ def bounded(context: C, settings: Settings) -> C:
             changes["approve_plan"] = True
         if _APPROVALS.index(context.approve_tools) < _APPROVALS.index(settings.least_approval):
             changes["approve_tools"] = settings.least_approval
+        if settings.least_approval != "never":
+            kept = tuple(rule for rule in context.approvals if rule.decision != "allow")
+            changes["approvals"] = kept
     result = context.model_copy(update=changes)
     _check_models(result, settings)
     return result
@@ -316,6 +329,7 @@ def models_of(context: BaseModel) -> tuple[str, ...]:
         fields = [name for name in type(context).model_fields if name.split("_")[-1] == "model"]
         return tuple(dict.fromkeys(name for field in fields if (name := getattr(context, field))))
     called = {
+        "consent": context.approve_tools != "always",
         "reflector": context.wants("prospective_reflection") is not False,
         "retrospective": context.round_reflection or context.lessons,
     }

@@ -28,6 +28,7 @@ MECHANISMS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "repeats": ((), "calls prevented"),
     "short_term_memory": ((), ""),
     "long_term_memory": ((), ""),
+    "consent": (("consent",), ""),
     "answer": (("answer",), ""),
     "answer_intra": (("answer_intra",), "answers corrected, or new rounds"),
     "answer_checks": (("answer_checks",), "answers corrected"),

@@ -1,9 +1,4 @@
-"""Addresses in texts: which there are, which are the same, and text in which none loads or links.
-
-What the model writes to the person is made harmless for readers that render Markdown: a picture could carry a
-file out as soon as it is shown, by its address or by the choice among many. So none is shown, and an address
-that nobody gave stands in backticks.
-"""
+"""Addresses in texts: which there are, and which are the same."""
 
 from __future__ import annotations
 
@@ -14,8 +9,6 @@ from functools import lru_cache
 from urllib.parse import unquote_plus
 
 import httpx
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 _WITH_SCHEME = re.compile(r"https?://[^\s<>\"`\\^{}|]+", re.IGNORECASE)
 _BARE = re.compile(
@@ -24,17 +17,11 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
-_LINK = re.compile(
+LINK = re.compile(
     r"(?:[a-z][a-z0-9+.-]{1,20}:)?[/\\]{2}[^\s<>\"'`)\]|]+|\bwww\.[^\s<>\"'`)\]|]+", re.IGNORECASE
 )
 _ENDS = re.compile(r"[)\]}'*,;|]")
 """Where text around an address may begin: a bracket of Markdown, a quote, a comma. The first 12 count."""
-_MARKDOWN = MarkdownIt("commonmark").disable("inline")
-_TAG = re.compile(
-    r"<(?=/?(?:a|area|audio|base|body|button|embed|form|frame|iframe|image|img|input|link|math|meta|object|"
-    r"picture|script|source|style|svg|table|td|th|track|video)\b)",
-    re.IGNORECASE,
-)
 
 
 def address_key(url: str) -> str | None:
@@ -71,7 +58,7 @@ def addresses_in(text: str) -> Mapping[str, str]:
 
 def links_in(text: str, known: Collection[str] = ()) -> Iterator[str]:
     """Whatever a reader may take for the address of a page or a person, but `known` ones."""
-    for pattern in (_LINK, _BARE, _MAIL):
+    for pattern in (LINK, _BARE, _MAIL):
         links = (found.rstrip(".,;:!?*_") for found in pattern.findall(html.unescape(text)))
         yield from (link for link in links if address_key(link) not in known)
 
@@ -83,40 +70,3 @@ def made_up(key: str, words: str) -> bool:
     rest = re.split(r"[/?&=@.:]", unquote_plus(key.replace(site, "", 1)).lower())
     pieces = [piece for piece in rest if len(piece) > 3 or re.search(r"\d", piece)]
     return site in words and (not pieces or any(piece in words for piece in pieces))
-
-
-def inert(text: str, known: Collection[str]) -> str:
-    """`text` with nothing in it that a Markdown or HTML reader would load, or link but `known` addresses.
-
-    Blocks of code stay as they are, unless a change beside them would open them.
-    """
-    text = re.sub(r"\r\n?", "\n", text)
-    lines, shown, end, blocks = text.split("\n"), list[str](), 0, _code_blocks(text)
-    for block in blocks:
-        first, after = block.map or (end, end)
-        before = [_without_links("\n".join(lines[end:first]), known)] if first > end else []
-        shown += [*before, *lines[first:after]]
-        end = after
-    shown += [_without_links("\n".join(lines[end:]), known)] if end < len(lines) else []
-    whole = "\n".join(shown)
-    same = [block.content for block in blocks] == [block.content for block in _code_blocks(whole)]
-    return whole if same else _without_links(text, known)
-
-
-def _code_blocks(text: str) -> list[Token]:
-    if "```" not in text and "~~~" not in text:
-        return []
-    return [token for token in _MARKDOWN.parse(text) if token.type == "fence" and token.level == 0]
-
-
-def _without_links(text: str, known: Collection[str]) -> str:
-    text = re.sub(r"&#?\w{1,32};", lambda coded: html.unescape(coded[0]), text)
-    text = re.sub(r"!+(?=\[)", "", re.sub(r"&(?=#?\w{1,32};)", "&amp;", text))
-    text = _TAG.sub("&lt;", text)
-    return _LINK.sub(lambda match: _quote(match[0], known), text)
-
-
-def _quote(address: str, known: Collection[str]) -> str:
-    bare = address.rstrip(".,;:!?*_")
-    is_known = address_key(bare) in known or address_key(address) in known
-    return address if is_known else f"`{bare}`{address[len(bare) :]}"

@@ -1,71 +1,104 @@
-"""Questions to the person, as interrupts: whether a call may be made (kind "tool"), and the agent's own.
+"""Approval: whether a call that changes or sends something may be made, and the question to the person.
 
-A call that only sends an address, as visit_webpage does, goes if somebody gave the address whole. But to
-choose among the links that others gave tells something, too: once something private was read, the choices of
-a task may tell CHOICE_BITS, unless `approve_tools` is never. Any other that changes or sends something goes
-if the person's words cover it (`nodes.support.coverage`). web_search only reads: its words go to the search
-engine that the operator chose.
+Approval rules decide first. Else, once text from outside is in the thread, the person's grants decide
+(`nodes.support.consent`), or their reply. A tool that only opens an address, such as visit_webpage, may also
+open an address that another author gave whole. But a choice among links can reveal private data that was
+read: the choices of a task may reveal CHOICE_BITS, unless `approve_tools` is `never`. web_search only reads:
+its words go to the search engine that the operator chose.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal
 
-from langgraph.types import interrupt
-
-from forethought.nodes.support.addresses import addresses_in
-from forethought.nodes.support.coverage import Given, likeness, opened, uncovered, what_is_given
-from forethought.nodes.support.inbox import reply_of, with_request
-from forethought.nodes.support.origins import influence
+from forethought.nodes.support.consent import likeness, why_not_granted
+from forethought.nodes.support.grants import grants_key, grants_messages
+from forethought.nodes.support.links import Links, links_of, opened
+from forethought.nodes.support.origins import influence, thread_steps
+from forethought.nodes.support.questions import ask_decision
+from forethought.nodes.support.services import Services
 from forethought.state.agent import AgentState, Proposal
 from forethought.state.context import Context
 from forethought.tools.base import Tool
 from forethought.tools.call import check_arguments
 
 Json = dict[str, Any]
-T = TypeVar("T")
 CHOICE_BITS = 12
-"""One of 600 links tells 9, a PIN of four digits 13."""
+"""A choice among 600 links reveals 9 bits; a PIN of four digits has 13."""
 _DONE = {"approve": "approved", "approve all": "approved all", "edit": "edited", "reject": "rejected"}
 
 
 @dataclass(frozen=True)
 class ApprovalDecision:
-    """What may be done: the call with these arguments, or nothing."""
+    """The decision on a call: make it with these arguments, or not at all."""
 
     arguments: Json
     word: str = ""
-    """'' if nobody was asked; else approved, approved all, edited or rejected."""
+    """'' without a question; else approved, approved all, edited or rejected."""
     reason: str = ""
-    """Why the person rejected it."""
+    """Why the call is rejected."""
     pinned: bool = False
     """Whether a redirect to another host is refused, since the model or the person wrote the address."""
 
 
-def require_approval(
-    tool: Tool, proposal: Proposal, state: AgentState, tools: Mapping[str, Tool], context: Context
-) -> ApprovalDecision:
-    """Ask the person if the call needs it, until the reply is usable. There is no effect before this: the
-    node runs again when the thread is resumed."""
+@dataclass(frozen=True)
+class Ruling:
+    """The decision before a person is asked; `grants`: the person's grants decide."""
+
+    decision: Literal["allow", "deny", "ask", "grants"]
+    why: str = ""
+    choices: tuple[str, ...] = tuple(_DONE)
+    pinned: bool = False
+
+
+def ruling_on(
+    tool: Tool, proposal: Proposal, state: AgentState, services: Services, context: Context
+) -> Ruling:
+    """Decide a call by everything but grants."""
     arguments, always = proposal["arguments"], context.approve_tools == "always"
+    if tool.effect == "read":
+        return Ruling("allow")
+    tools = services.tools
+    rules = (*services.settings.approvals, *context.approvals)
+    if rule := next((rule for rule in rules if rule.matches(tool.name, arguments)), None):
+        return Ruling(rule.decision, "An approval rule decides this.", rule.allowed_decisions)
     came = influence(state, tools)
     free = context.approve_tools == "never" and (tool.effect == "write" or not came.private)
-    if tool.effect == "read" or not (always or (came.outside and not free)):
-        return ApprovalDecision(arguments)
-    given, key = what_is_given(state, tools, proposal), opened(tool, arguments)
-    settled = likeness(tool, arguments) in given.settled
-    changes = [] if tool.address else uncovered(tool, arguments, given, state, tools)
-    if tool.address:
-        why = _why_not_open(key, given, bounded=context.approve_tools != "never")
-    else:
-        why = _why_not(tool, changes, given, list(came.private))
-    if settled or not (why or always):
-        return ApprovalDecision(arguments, pinned=key in given.approved or (settled and key is not None))
-    why = why or "Every call that changes or sends something needs your approval."
+    if not (always or (came.outside and not free)):
+        return Ruling("allow")
+    links, key = links_of(state, tools, proposal), opened(tool, arguments)
+    if likeness(tool, arguments) in _approved_together(state, tools):
+        return Ruling("allow", pinned=key is not None)
+    if always:
+        return Ruling("ask", "Every call that changes or sends something needs your approval.")
+    if tool.address and not (key in links.own and key not in links.approved):
+        why = _why_not_open(key, links, bounded=context.approve_tools != "never")
+        return Ruling("ask" if why else "allow", why, pinned=key in links.approved)
+    return Ruling("grants")
+
+
+def require_approval(
+    tool: Tool, proposal: Proposal, state: AgentState, services: Services, context: Context
+) -> ApprovalDecision:
+    """Ask the person if the call needs it, until the reply is usable. Have no effect before this: the node
+    runs again when the thread is resumed."""
+    arguments, changes, tools = proposal["arguments"], list[Json](), services.tools
+    ruling = ruling_on(tool, proposal, state, services, context)
+    why = ruling.why
+    if ruling.decision == "grants":
+        read = state.get("grants") or {"key": "", "grants": [], "problem": "no model was asked"}
+        why, changes = why_not_granted(tool, arguments, read["grants"], state, tools, proposal["n"])
+        if read["problem"] or read["key"] != grants_key(grants_messages(state, tools)):
+            why = f"Your consent could not be read: {read['problem'] or 'your words are new'}."
+    if ruling.decision == "deny":
+        return ApprovalDecision(arguments, "rejected", "an approval rule forbids it")
+    if ruling.decision == "allow" or (ruling.decision == "grants" and not why):
+        return ApprovalDecision(arguments, pinned=ruling.pinned)
+    outside = influence(state, tools).outside
     wave = [item for item in state.get("proposals", {}).values() if item["n"] != proposal["n"]]
-    outside = f" The thread contains text from outside: {', '.join(came.outside)}." if came.outside else ""
+    came = f" The thread contains text from outside: {', '.join(outside)}." if outside else ""
     payload = {
         "kind": "tool",
         "id": f"tool-{proposal['n']}",
@@ -74,10 +107,10 @@ def require_approval(
         "tool": tool.name,
         "arguments": arguments,
         "effect": tool.effect,
-        "why": why + outside,
+        "why": why + came,
         "changes": changes,
         "like": [item["arguments"] for item in wave if item["tool"] == tool.name],
-        "choices": list(_DONE),
+        "choices": list(ruling.choices),
     }
 
     def edited(value: Any) -> Json | str:
@@ -89,62 +122,20 @@ def require_approval(
     return ApprovalDecision(arguments, _DONE[word], reason, pinned=tool.address is not None)
 
 
-def _why_not_open(key: str | None, given: Given, *, bounded: bool) -> str:
-    if key in {*addresses_in(given.words), *given.approved}:
+def _approved_together(state: AgentState, tools: Mapping[str, Tool]) -> list[tuple[str, Any]]:
+    """The calls of the task whose like the person approved with them."""
+    base = state.get("progress", {}).get("base_n", 0)
+    steps = [step for step in thread_steps(state) if step["approval"] == "approved all" and step["n"] > base]
+    return [likeness(tool, step["arguments"]) for step in steps if (tool := tools.get(step["tool"] or ""))]
+
+
+def _why_not_open(key: str | None, links: Links, *, bounded: bool) -> str:
+    if key in links.approved:
         return ""
-    if key not in given.others:
+    if key not in links.others:
         return (
             "This address comes neither from you nor from a source: the model composed it from what it read."
         )
-    told = (
-        f"The model chose among {len(set(given.others.values()))} links of other authors: its "
-        "choice can reveal private data."
-    )
-    return told if bounded and given.chosen > CHOICE_BITS else ""
-
-
-def _why_not(tool: Tool, changes: list[Json], given: Given, private: list[str]) -> str:
-    readers = [part[5:] for part in private if tool.effect == "egress" and part.startswith("tool:")]
-    unnamed = [name for name in (tool.name, *readers) if not given.foresees(name)]
-    if unnamed:
-        return f"Neither you nor an early plan named these tools: {', '.join(unnamed)}."
-    names = dict.fromkeys(change["argument"] for change in changes)
-    return f"You did not give: {', '.join(names)}." if names else ""
-
-
-def ask_decision(payload: Json, edited: Callable[[Any], T | str]) -> tuple[str, T | None, str]:
-    """The person's decision on a plan or a call, what `edited` makes of an edit's value, and the reason."""
-    choices = payload["choices"]
-
-    def read(reply: Any) -> tuple[str, T | None, str] | str:
-        reply = reply if isinstance(reply, dict) else {"decision": reply}
-        word = str(reply.get("decision", "")).strip().lower()
-        if word not in choices:
-            return f"decision must be {', '.join(choices[:-1])} or {choices[-1]}, not {word!r}"
-        value, reason = edited(reply.get("value")) if word == "edit" else None, reply.get("reason")
-        return value if isinstance(value, str) else (word, value, str(reason or "no reason given"))
-
-    return ask_until(payload, read)
-
-
-def ask_until(payload: Json, read: Callable[[Any], T | str]) -> T:
-    """What `read` makes of the person's reply; a text says what is wrong with it, and they are asked again,
-    with the reply as `refused`. There must be no effect before this: the node runs again on resume."""
-    again: Json = {"problem": ""}
-    while True:
-        reply = reply_of(interrupt(with_request({**payload, **again})), payload)
-        result = read(reply)
-        if not isinstance(result, str):
-            return result
-        again = {"problem": result, "refused": reply}
-
-
-def ask_person(subtask: str, n: int, question: str, choices: list[str]) -> str:
-    """The person's answer. There must be no effect before this: see `ask_until`."""
-    asked = {"question": question, "choices": choices}
-    payload: Json = {"kind": "question", "id": f"question-{n}", "n": n, "subtask": subtask, **asked}
-    reply = reply_of(interrupt(with_request(payload)), payload)
-    if isinstance(reply, dict):
-        value = reply.get("value")
-        return str(value if value is not None else reply.get("reason") or reply.get("decision") or "")
-    return str(reply)
+    many = len(set(links.others.values()))
+    told = f"The model chose among {many} links of other authors: its choice can reveal private data."
+    return told if bounded and links.chosen > CHOICE_BITS else ""

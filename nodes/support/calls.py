@@ -26,8 +26,9 @@ from langgraph.errors import GraphInterrupt
 
 from forethought.journal import current_journal
 from forethought.models.types import Usage
-from forethought.nodes.support.approval import ApprovalDecision, ask_until
+from forethought.nodes.support.approval import ApprovalDecision
 from forethought.nodes.support.prompt_text import compact
+from forethought.nodes.support.questions import ask_until
 from forethought.shutdown import finish_when_stopping
 from forethought.state.agent import Proposal
 from forethought.tools.base import Observation, Tool

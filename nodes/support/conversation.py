@@ -11,7 +11,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, ToolMessage
 
-from forethought.nodes.support.addresses import addresses_in, inert
+from forethought.nodes.support.addresses import addresses_in
+from forethought.nodes.support.inert_text import inert
 from forethought.state.agent import Json, Step
 from forethought.text import cut
 

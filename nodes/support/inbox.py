@@ -11,7 +11,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from forethought.nodes.support.addresses import inert
+from forethought.nodes.support.inert_text import inert
 
 Json = dict[str, Any]
 _DECISIONS = ("approve", "edit", "reject")

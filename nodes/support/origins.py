@@ -1,13 +1,13 @@
-"""Where the text of a thread comes from, and what follows from it.
+"""Origins: where the text of a thread comes from.
 
-An origin is `user`, `model`, `file:NAME`, `web:HOST` or `tool:NAME`, several joined by ', '. It stands with
-every step and result; what has come into a thread is what any step of any of its tasks has seen, since the
-plans, memories, tasks and answers that follow are made of it. Two questions are asked of it:
+An origin is `user`, `model`, `file:NAME`, `web:HOST` or `tool:NAME`, several joined by ', '. Every step and
+result has one. What any step of any task of a thread has seen influences the thread, since later plans,
+memories, tasks and answers are made of it. Two questions matter:
 
-- outside: may somebody else have put an instruction into it? A person gives a file, but seldom wrote it.
+- outside: may another author have put an instruction into it? A person gives a file, but seldom wrote it.
 - private: would its owner mind if it were sent elsewhere?
 
-A file counts from when it is given, since every prompt names it. A part that is not known counts as both.
+A file counts from the moment that it is given, since every prompt names it. An unknown part counts as both.
 """
 
 from __future__ import annotations
@@ -22,41 +22,37 @@ from forethought.tools.base import Tool
 
 
 class Influence(NamedTuple):
-    """What has come into a thread: parts of origins, with the step at which each came first (0: the task)."""
+    """Parts of origins in a thread, with the step that brought each first (0: the task)."""
 
     outside: dict[str, int]
     private: dict[str, int]
 
 
 def parts(origin: str) -> list[str]:
-    """The single origins that an origin is joined of."""
+    """The single origins in a joined origin."""
     return [part for part in origin.split(", ") if part]
 
 
 def joined(origins: Iterable[str]) -> str:
-    """Several origins as one, each part once; the model's own words are left out beside others."""
+    """Several origins as one, each part once; `model` only if it is alone."""
     names = list(dict.fromkeys(part for origin in origins for part in parts(origin)))
     return ", ".join([part for part in names if part != "model"] or names)
 
 
 def is_outside(part: str, tools: Mapping[str, Tool]) -> bool:
-    """Whether somebody else may have written what comes from there."""
-    tool = _tool(part, tools)
+    """Whether another author may have written the text."""
+    tool = tools.get(part.removeprefix("tool:")) if part.startswith("tool:") else None
     return tool.outside if tool else part not in ("user", "model")
 
 
 def is_private(part: str, tools: Mapping[str, Tool]) -> bool:
-    """Whether it is the person's own, not to be sent to just anywhere."""
-    tool = _tool(part, tools)
+    """Whether the text is the person's own, not to be sent to just anywhere."""
+    tool = tools.get(part.removeprefix("tool:")) if part.startswith("tool:") else None
     return tool.private if tool else not part.startswith(("model", "web:"))
 
 
-def _tool(part: str, tools: Mapping[str, Tool]) -> Tool | None:
-    return tools.get(part.removeprefix("tool:")) if part.startswith("tool:") else None
-
-
 def influence(state: AgentState, tools: Mapping[str, Tool]) -> Influence:
-    """What has come into the whole thread."""
+    """The outside and the private parts in the whole thread."""
     first: dict[str, int] = {}
     for origin, n in _origins(state):
         first = dict.fromkeys(parts(origin), n) | first
@@ -67,13 +63,12 @@ def influence(state: AgentState, tools: Mapping[str, Tool]) -> Influence:
 
 
 def thread_origin(state: AgentState) -> str:
-    """The origin of what is made of the whole thread: a plan, the memory of a round, an answer."""
+    """The origin of a plan, a round's memory or an answer, which are made of the whole thread."""
     return joined(origin for origin, _ in _origins(state)) or "user"
 
 
 def made_of(key: str, state: AgentState) -> str:
-    """The origin of a result that the subtask `key` hands over: what its steps saw and what it was given, so
-    that an outside origin is not lost on the way."""
+    """The origin of the result of subtask `key`: what its steps saw, and the results that it was given."""
     subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == key)
     results = state.get("results", {})
     origins = [step["origin"] for step in trajectory(state) if step["subtask"] == key and step["ok"]]
@@ -89,7 +84,7 @@ def thread_steps(state: AgentState) -> list[Step]:
 def _origins(state: AgentState) -> Iterator[tuple[str, int]]:
     yield from ((f"file:{item['name']}", 0) for item in state.get("files", []) if not isinstance(item, str))
     for step in thread_steps(state):
-        if step["cause"] != "rejected":  # a person's No tells nothing that could be carried out
+        if step["cause"] != "rejected":  # a person's No holds nothing that could be carried out
             yield step["origin"], step["n"]
             yield from ((sub_step.get("origin") or "", step["n"]) for sub_step in step["sub_steps"])
     yield from ((result["origin"], result["n"]) for result in state.get("results", {}).values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,6 +41,8 @@ class Services:
     models: Models
     store: FileStore
     mcp: McpBox | None = None
+    readings: dict[Any, tuple[asyncio.Lock, list[Any]]] = field(default_factory=dict)
+    """Grants that subtasks side by side are reading, by thread and words."""
     chats: Mapping[str, str] = field(default_factory=dict)
     """Default model of each of the Context's model fields, for models passed as objects."""
     one_worker: bool = False

@@ -18,11 +18,12 @@ from typing import Any
 from forethought.journal import current_journal
 from forethought.models.allowance import Allowance
 from forethought.models.types import Image, Message, ReplayError, ReplyError, Usage, reply_spec
-from forethought.nodes.support.approval import ApprovalDecision, ask_person
+from forethought.nodes.support.approval import ApprovalDecision
 from forethought.nodes.support.calls import CallResult, PriorCall, call_once
-from forethought.nodes.support.coverage import for_person
+from forethought.nodes.support.links import for_person
 from forethought.nodes.support.origins import joined
 from forethought.nodes.support.prompt_text import compact, trajectory
+from forethought.nodes.support.questions import ask_person
 from forethought.nodes.support.services import Turn
 from forethought.prompts.render import prompt_messages, render
 from forethought.prompts.replies import DocumentAnswer

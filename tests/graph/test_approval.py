@@ -200,3 +200,39 @@ async def test_plans_and_memories_know_what_they_were_made_under(drive: Drive, d
         if item.values.get("plan", {}).get("version") == 1
     ]
     assert set(first) == {"user"}
+
+
+async def test_a_rule_allows_a_call_without_reading_grants(drive: Drive, diary: Diary) -> None:
+    rules = [{"tools": "note", "decision": "allow", "arguments": {"text": "dear *"}}]
+    out = await drive(script(after=("a",)), tools=[diary.tool()], approvals=rules)
+    assert (out.status, diary.written, out.asked("Grants")) == ("answered", ["dear diary"], [])
+
+
+async def test_a_rule_denies_a_call_without_a_question(drive: Drive, diary: Diary) -> None:
+    rules = [{"tools": "n*", "decision": "deny"}, {"tools": "*", "decision": "allow"}]
+    given = script()
+    given.moves = {"w": [write(), finish("not written")]}
+    out = await drive(given, tools=[diary.tool()], approvals=rules)
+    assert (out.status, diary.written) == ("answered", [])
+    assert (out.steps[0]["cause"], out.steps[0]["approval"]) == ("rejected", "rejected")
+
+
+async def test_a_rule_asks_without_outside_text_and_limits_the_replies(drive: Drive, diary: Diary) -> None:
+    rules = [{"tools": "note", "decision": "ask", "allowed_decisions": ["approve", "reject"]}]
+    out = await drive(script(), tools=[diary.tool()], approvals=rules)
+    (asked,) = await out.waiting()
+    assert (diary.written, asked["choices"]) == ([], ["approve", "reject"])
+    assert asked["review_configs"][0]["allowed_decisions"] == ["approve", "reject"]
+    await out.reply("edit")
+    assert "decision" in (await out.waiting())[0]["problem"]
+    await out.reply("approve")
+    assert diary.written == ["dear diary"]
+
+
+async def test_the_operators_rules_come_first(drive: Drive, diary: Diary) -> None:
+    rules = [{"tools": "note", "decision": "allow"}]
+    setting = {"approvals": [{"tools": "note", "decision": "deny"}]}
+    given = script()
+    given.moves = {"w": [write(), finish("not written")]}
+    await drive(given, tools=[diary.tool()], approvals=rules, setting=setting)
+    assert diary.written == []

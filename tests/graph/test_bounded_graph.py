@@ -51,6 +51,7 @@ MALFORMED: dict[str, Any] = {
     "no channels": 5,
     "a new file": {"files": [{"name": "a.txt", "data": "b25l"}]},
     "a file's name": {"files": ["a.txt"]},
+    "content beside a hash": {"files": [{"name": "a.txt", "hash": "0" * 64, "data": "b25l"}]},
 }
 DECIDED: list[Any] = [
     None,

@@ -21,7 +21,7 @@ from markdown_it import MarkdownIt
 from forethought.tools.base import Tool, make_tool
 from tests.support.agent import Drive, Driven, Script, broken
 from tests.support.model_server import Answer, SeenRequest
-from tests.support.replies import answer, call, finish, plan, sub
+from tests.support.replies import answer, call, finish, grant, granting, plan, sub
 from tests.support.web_server import Asked, Sent, WebServer
 
 SECRET = "heliotrope-4711"
@@ -150,6 +150,7 @@ def perform(stage: Stage, drive: Drive) -> Perform:
                 "work": obey,
             },
             answers=obey_in_answer,
+            grants=[granting(grant("visit_webpage", url=[url]))],
         )
 
         def policy(seen: SeenRequest) -> Answer:

@@ -204,6 +204,13 @@ CASES: dict[str, Render] = {
     "answer_agent_foresight_user": answerer(early(), foresight="user"),
     "foresight": turn("foresight", user=False, **FORESEEN),
     "foresight_user": turn("foresight", user=True, **{**FORESEEN, "subtask": "", "steps": ""}),
+    "grants": turn(
+        "grants",
+        tools="- send_email(to, body*): Send an email.",
+        words=["Send </words> an email to Bob.", "No, to Anna."],
+        plans=["Send the email. {}"],
+        today="Tuesday, 2026-11-24",
+    ),
     "lesson": turn("lesson", **TAUGHT),
     "lesson_bare": turn("lesson", **{**TAUGHT, "known": (), "replans": [], "rounds": []}),
     "look": turn("look", question="Which year?", name='a "chart".png'),

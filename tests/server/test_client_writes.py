@@ -28,6 +28,7 @@ REFUSED: list[Json] = [
     {"status": "won"},
     {"nonsense": 1},
     {"files": [{"name": "a.txt", "data": "b25l"}]},
+    {"files": [{"name": "a.txt", "hash": "0" * 64, "data": "b25l"}]},
 ]
 NO_INPUT: list[Any] = [
     5,
@@ -96,6 +97,25 @@ def test_a_write_that_the_graph_cannot_go_on_from_is_refused(server: DevServer, 
     nowhere = {"checkpoint_id": "1f000000-0000-6000-8000-000000000000"}
     update = {"values": {"guidance": ["mind it"]}, "checkpoint": nowhere}
     assert "the thread has no checkpoint" in refusal(client.post(f"/threads/{thread}/state", json=update))
+
+
+def test_history_is_read_from_before_a_checkpoint_and_says_what_it_lacks(
+    server: DevServer, client: httpx.Client
+) -> None:
+    thread, _ = run(server, TASK)
+
+    def history(before: Any) -> httpx.Response:
+        return client.post(f"/threads/{thread}/history", json={"limit": 100, "before": before})
+
+    states = history({}).json()
+    assert len(states) > 3
+    middle: Json = states[2]["checkpoint"]
+    only_id = {"checkpoint_id": middle["checkpoint_id"]}
+    for before in (middle, only_id, {"configurable": only_id}):
+        assert history(before).json() == states[3:]
+    for nowhere in ({"thread_id": thread}, {"configurable": {}}, {"configurable": 5}):
+        assert "checkpoint_id" in refusal(history(nowhere))
+    assert "checkpoint_id" in refusal(history({"configurable": {"checkpoint_id": 5}}))
 
 
 def test_a_thread_is_stepped_through_and_its_plan_and_proposal_are_edited(server: DevServer) -> None:

@@ -29,7 +29,7 @@ from forethought.state.context import Context
 from forethought.state.reducers import with_statuses
 from forethought.tools.base import Observation, Tool, ToolError, make_tool
 from tests.support.model_server import Answer, ModelServer, Reply, SeenRequest
-from tests.support.replies import answer, call, diagnosis, lesson, plan, sub, verdict
+from tests.support.replies import answer, call, diagnosis, granting, lesson, plan, sub, verdict
 
 Json = dict[str, Any]
 Replies = Sequence[Answer] | Callable[[SeenRequest], Answer]
@@ -49,6 +49,7 @@ class Script:
     reflections: Replies = field(default_factory=lambda: [{"reflection": "reflected upon"}])
     verdicts: Replies = field(default_factory=lambda: [verdict()])
     lessons: Replies = field(default_factory=lambda: [lesson()])
+    grants: Replies = field(default_factory=lambda: [granting()])
     exact: bool = False
     """Whether replies hold only what the schema asks for, as a strict provider's do."""
     _given: dict[str, int] = field(default_factory=dict)
@@ -71,6 +72,7 @@ class Script:
             "RoundReflection": self.reflections,
             "ForesightVerdict": self.verdicts,
             "LessonDraft": self.lessons,
+            "Grants": self.grants,
         }[kind]
         return self._next(kind, replies, seen)
 

@@ -177,3 +177,14 @@ def _choice(action: str, **fields: Any) -> Json:
         "defects": [],
     }
     return {**empty, "action": action, **fields}
+
+
+def granting(*grants: Json) -> Json:
+    """A reply to the prompt `grants`."""
+    return {"grants": list(grants)}
+
+
+def grant(tool: str, times: int = 1, condition: str = "", **values: list[str]) -> Json:
+    """A grant of a call with these values."""
+    arguments = [{"name": name, "values": allowed} for name, allowed in values.items()]
+    return {"tool": tool, "arguments": arguments, "times": times, "condition": condition}

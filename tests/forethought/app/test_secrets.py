@@ -17,7 +17,7 @@ import pytest
 from tests.forethought.app.conftest import Cli
 from tests.support.agent import Script
 from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
-from tests.support.replies import answer, call, plan, sub
+from tests.support.replies import answer, call, grant, granting, plan, sub
 from tests.support.web_server import Sent, WebServer
 
 SECRETS = {
@@ -132,6 +132,7 @@ def agent(echo: WebServer) -> Script:
         plans=[plan(*(sub(key) for key in moves), evaluation=SECRETS["FORETHOUGHT_API_KEY"])],
         moves=moves,  # type: ignore[arg-type]
         answers=[answer(f"the key is {SECRETS['OPENAI_API_KEY']}")],
+        grants=[granting(grant("visit_webpage", url=[f"{echo.url}/page"]))],
     )
 
 

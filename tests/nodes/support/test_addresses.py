@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from forethought.nodes.support.addresses import address_key, addresses_in, inert, links_in, made_up
+from forethought.nodes.support.addresses import address_key, addresses_in, links_in, made_up
+from forethought.nodes.support.inert_text import inert
 
 URL = "https://x.org/a?q=secret"
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import struct
+import tempfile
+from collections.abc import Mapping
 from email.message import EmailMessage
+from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -48,8 +52,11 @@ def test_the_body_is_the_plain_text_or_else_the_html(message: bytes, text: str) 
 END, FREE, NONE = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFF
 
 
-def compound(streams: dict[str, bytes]) -> bytes:
-    """A compound file (MS-CFB) of streams of at least 4096 bytes, which are padded with spaces."""
+def compound(
+    streams: dict[str, bytes], storage: Mapping[str, dict[str, bytes]] = MappingProxyType({})
+) -> bytes:
+    """A compound file (MS-CFB) of streams of at least 4096 bytes, padded with spaces. One storage of
+    such streams may follow."""
     sectors: list[bytes] = []
     table: list[int] = []
 
@@ -59,18 +66,22 @@ def compound(streams: dict[str, bytes]) -> bytes:
         table.extend([*range(first + 1, first + count), END])
         return first
 
-    places = [(name, add(data), len(data)) for name, data in streams.items()]
     entries = [("Root Entry", 5, NONE, 1, END, 0)]
-    for at, (name, first, size) in enumerate(places, 1):
-        entries.append((name, 2, at + 1 if at < len(places) else NONE, NONE, first, size))
-    folder = b"".join(
+    for folder, inside in {"": streams, **storage}.items():
+        if folder:
+            entries.append((folder, 1, NONE, len(entries) + 1, 0, 0))
+        for name, data in inside.items():
+            entries.append((name, 2, len(entries) + 1, NONE, add(data), len(data)))
+        if folder or not storage:
+            entries[-1] = (*entries[-1][:2], NONE, *entries[-1][3:])
+    listing = b"".join(
         struct.pack(
             "<64sHBBIII16sIQQIQ", name.encode("utf-16-le"), 2 * len(name) + 2, kind, 1, NONE, right, child,
             b"", 0, 0, 0, first, size,
         )
         for name, kind, right, child, first, size in entries
     )  # fmt: skip
-    directory = add(folder)
+    directory = add(listing)
     at = len(sectors)
     fat = [*table, 0xFFFFFFFD]
     sectors.append(struct.pack("<128I", *fat, *[FREE] * (128 - len(fat))))
@@ -83,11 +94,16 @@ def compound(streams: dict[str, bytes]) -> bytes:
 
 def message(**texts: str) -> bytes:
     """An Outlook message with these properties (MS-OXPROPS): their tags and values."""
+    return compound(properties(32, **texts))
+
+
+def properties(header: int, **texts: str) -> dict[str, bytes]:
+    """The streams of a message (`header`: 32 bytes) or an attachment (8) with these properties."""
     entries = b"".join(struct.pack("<IIQ", int(tag[1:] + "001F", 16), 6, 4096) for tag in texts)
     names = {
         f"__substg1.0_{tag[1:]}001F": text.ljust(2048).encode("utf-16-le") for tag, text in texts.items()
     }
-    return compound({**names, "__properties_version1.0": (bytes(32) + entries).ljust(4096, b"\0")})
+    return {**names, "__properties_version1.0": (bytes(header) + entries).ljust(4096, b"\0")}
 
 
 def test_a_message_of_outlook_has_its_head_and_its_text() -> None:
@@ -104,3 +120,35 @@ def test_a_message_of_outlook_without_text_still_has_its_head() -> None:
 
 def test_a_message_stays_one_whatever_is_attached() -> None:
     assert kind_of(message(_0037="Prices") + "Workbook".encode("utf-16-le"), "a.msg") == "msg"
+
+
+def attached(name: str, kind: str) -> bytes:
+    """A message with an attached file of this name, lengthened to the 2048 characters of a stream."""
+    if kind == "eml":
+        message = EmailMessage()
+        message["Subject"] = "Prices"
+        message.set_content("Tea is up.")
+        message.add_attachment(b"evil", maintype="text", subtype="plain", filename=name)
+        return message.as_bytes()
+    path = name.rjust(2048, "/") if name.startswith("/") else "./" * ((2048 - len(name)) // 2) + name
+    streams = properties(8, _3707=path)
+    binary = struct.pack("<IIQ", 0x37010102, 6, 4096)
+    streams["__properties_version1.0"] = (streams["__properties_version1.0"][:24] + binary).ljust(4096, b"\0")
+    streams["__substg1.0_37010102"] = b"evil".ljust(4096)
+    return compound(properties(32, _0037="Prices"), {"__attach_version1.0_#00000000": streams})
+
+
+@pytest.mark.parametrize("kind", ["eml", "msg"])
+@pytest.mark.parametrize("name", ["evil.txt", "../../evil.txt", "{}/evil.txt"])
+def test_what_is_attached_is_written_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, name: str
+) -> None:
+    work, temporary = tmp_path / "one" / "two" / "three", tmp_path / "a" / "b" / "c"
+    for folder in (work, temporary):
+        folder.mkdir(parents=True)
+    monkeypatch.chdir(work)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    before = set(tmp_path.rglob("*"))
+    text = read_document(attached(name.format(tmp_path), kind), f"a.{kind}").text
+    assert "Attached, not shown:" in text
+    assert set(tmp_path.rglob("*")) == before

@@ -1,0 +1,215 @@
+"""Consent: whether the person's grants cover a call.
+
+A grant covers a call if it names the tool, and each argument that decides where the call goes or whom it
+serves has a granted value. A value also counts as granted if a register of the person's own returned it for
+the granted one, or if it is the id of the one record that a store found for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from decimal import Decimal
+from itertools import islice
+from typing import Any
+
+import yaml
+
+from forethought.nodes.support.addresses import address_key, addresses_in, links_in
+from forethought.nodes.support.grants import words_of
+from forethought.nodes.support.links import looks, opened, result_of
+from forethought.nodes.support.origins import is_outside, parts, thread_steps
+from forethought.state.agent import AgentState
+from forethought.state.grants import Grant
+from forethought.text import plain
+from forethought.tools.base import Tool
+from forethought.tools.call import normalise
+
+Json = dict[str, Any]
+_NUMBER = re.compile(r"[$€£]?(-?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?)[$€£]?")
+_MAIL = re.compile(r"(?:.*<|mailto:)([^<>\s]+@[^<>\s]+?)>?")
+_SITE = re.compile(r"https?://.*|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,24}(?:/.*)?")
+_DATES = ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d %B %Y", "%B %d, %Y", "%B %d %Y", "%H:%M")
+
+
+def why_not_granted(
+    tool: Tool, arguments: Json, grants: Sequence[Grant], state: AgentState, tools: Mapping[str, Tool], n: int
+) -> tuple[str, list[Json]]:
+    """Compare the call of step `n` with the grants.
+
+    Returns:
+        Why the person is asked ('': the call is granted), and the arguments that no grant covers, as
+        {argument, value, origin}; origin: the outside parts that hold the value, or `model`.
+    """
+    lookups, words = list(_lookups(state, tools)), "\n".join(words_of(state, tools))
+    links = [
+        (path[0], link)
+        for path, value in _leaves(arguments)
+        if path[-1] in tool.content
+        for link in links_in(str(value), addresses_in(words))
+        if not _stands(link, words)
+    ]
+    compared = [
+        ([*_missing(tool, arguments, grant["arguments"], lookups), *links], grant)
+        for grant in grants
+        if grant["tool"] == tool.name
+    ]
+    if not compared:
+        missing = list(_missing(tool, arguments, {}, lookups))
+        return f"You did not ask for {tool.name}.", _with_origins(missing, state, tools)
+    missing, nearest = min(compared, key=lambda item: (len(item[0]), item[1]["condition"] != ""))
+    if missing:
+        names = dict.fromkeys(name for name, _ in missing)
+        return f"You did not give: {', '.join(names)}.", _with_origins(missing, state, tools)
+    if nearest["condition"]:
+        return f"You set a condition: {nearest['condition']}.", []
+    times = sum(grant["times"] for lacking, grant in compared if not (lacking or grant["condition"]))
+    calls: list[Any] = [*thread_steps(state), *state.get("proposals", {}).values()]
+    made = [call for call in calls if call["n"] < n and call["tool"] == tool.name and call.get("ok", True)]
+    decided = [name for name in nearest["arguments"] if name not in tool.content]
+    if sum(_overlap(arguments, call["arguments"], decided) for call in made) >= times:
+        return f"You asked for this call {times} time{'s' * (times != 1)}.", []
+    return "", []
+
+
+def likeness(tool: Tool, arguments: Json) -> tuple[str, Any]:
+    """The tool with the host or the targets, which calls share that are approved together."""
+    key = opened(tool, arguments)
+    return tool.name, key.partition("/")[0] if key else [v for _, v, due in _targets(tool, arguments) if due]
+
+
+def _missing(
+    tool: Tool, arguments: Json, granted: Mapping[str, list[str]], lookups: Sequence[tuple[set[str], str]]
+) -> Iterator[tuple[str, Any]]:
+    """The arguments and values that lack a grant; content lacks one only if nothing else is due one."""
+    targets = _targets(tool, arguments)
+    if not any(due for *_, due in targets):
+        content = [(path[0], value) for path, value in _leaves(arguments) if path[-1] in tool.content]
+        targets += [(name, value, "any" not in granted.get(name, [])) for name, value in content]
+    for name, value, due in targets:
+        values = granted.get(name, [])
+        handed_on = (asked for asked, text in lookups if _stands(value, text))
+        known = _forms(value).union(filter(None, [_date(str(value)).partition("T")[0]]), *handed_on)
+        if (due or (values and values != ["any"])) and not any(
+            known & _forms(item) or _begins(value, item) for item in values
+        ):
+            yield name, value
+
+
+def _targets(tool: Tool, arguments: Json) -> list[tuple[str, Any, bool]]:
+    """The arguments that are not content: name, value, and whether the value is due a grant.
+
+    Empty values, defaults, dates and times are due one only if the person said something about them.
+    """
+    if tool.address:
+        return [(tool.address, arguments.get(tool.address), True)]
+    schema = tool.arguments.model_json_schema()
+    known, required = json.dumps(schema), schema.get("required", ())
+    defaults = {name: entry.get("default") for name, entry in schema.get("properties", {}).items()}
+
+    def is_due(name: str, value: Any) -> bool:
+        unset = name not in required and (value == defaults[name] or (value is False and not defaults[name]))
+        return not (value in (None, "") or unset or _date(str(value)))
+
+    return [
+        (path[0], value, is_due(path[0], value))
+        for path, value in _leaves(normalise(tool, arguments))
+        if path[-1] not in tool.content and not (path[-1] == "" and json.dumps(value) in known)
+    ]
+
+
+def _overlap(one: Json, other: Json, names: Sequence[str]) -> bool:
+    """Whether two calls share a value in each of these arguments."""
+
+    def forms(arguments: Json, name: str) -> set[str]:
+        return {form for _, value in _leaves(arguments.get(name)) for form in _forms(value)}
+
+    return all(forms(one, name) & forms(other, name) for name in names)
+
+
+def _forms(value: Any) -> set[str]:
+    """The normal forms of a value: text, number, date, mail address and web address."""
+    text = plain(str(value)).strip(" \"'.,;:!")
+    forms = {text.removeprefix("#").removeprefix("@"), _date(text) or text}
+    if number := _NUMBER.fullmatch(text):
+        forms.add(f"{Decimal(number[1].replace(',', '')).normalize():f}")
+    if mail := _MAIL.fullmatch(text):
+        forms.add(mail[1])
+    if _SITE.fullmatch(text) and (key := address_key(str(value))):
+        forms.add(key)
+    return forms
+
+
+def _begins(value: Any, granted: str) -> bool:
+    """Whether the person gave the beginning of a name or a title, as `External*`."""
+    start, star, rest = plain(granted).partition("*")
+    begins = star and not rest and len(start) > 3 and re.fullmatch(r"[\w #'-]+", start)
+    return bool(begins and re.fullmatch(rf"{re.escape(start)}[\w '-]{{1,40}}", plain(str(value))))
+
+
+def _date(text: str) -> str:
+    """A date, a time or both in ISO form, without a time of midnight; '' for other texts."""
+    for form in ("", *_DATES):
+        with suppress(ValueError):
+            read = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
+            return read.isoformat().removesuffix("T00:00:00") if form or "-" in text else ""
+    return ""
+
+
+def _with_origins(
+    missing: Sequence[tuple[str, Any]], state: AgentState, tools: Mapping[str, Tool]
+) -> list[Json]:
+    seen = [*looks(state), *((step["origin"], result_of(step)) for step in thread_steps(state))]
+
+    def origin(value: Any) -> str:
+        found = (part for origin, text in seen if _stands(value, text) for part in parts(origin))
+        return ", ".join(dict.fromkeys(part for part in found if is_outside(part, tools))) or "model"
+
+    return [{"argument": name, "value": value, "origin": origin(value)} for name, value in missing]
+
+
+def _stands(value: Any, text: str) -> bool:
+    """Whether a text holds the value in whole words."""
+    words = re.escape(plain(str(value)))
+    return re.search(rf"(?<![\w.+/-])(?<!\w@){words}(?![\w@/+-]|[.:]\w)", plain(text)) is not None
+
+
+def _lookups(state: AgentState, tools: Mapping[str, Tool]) -> Iterator[tuple[set[str], str]]:
+    """Calls that hand values on: the normal forms that were looked up, and the result."""
+    for step in thread_steps(state):
+        for record in (step, *step["sub_steps"]):
+            tool = tools.get(record["tool"] or "")
+            if tool and (tool.record_id or not (tool.outside or tool.runs_code or tool.asks_person)):
+                text, arguments = result_of(record), record["arguments"]
+                result = _only_id(text, tool.record_id, arguments) if tool.record_id else text
+                yield {form for _, value in _leaves(arguments) for form in _forms(value)}, result
+
+
+def _only_id(text: str, name: str, arguments: Json) -> str:
+    """The id of the only record of a result in JSON or YAML, or of the only one that holds an argument as it
+    is; '' for others."""
+    with suppress(yaml.YAMLError, ValueError, RecursionError):  # no data, or not one record
+        loaded = yaml.safe_load(text)
+        records = loaded if isinstance(loaded, list) else [loaded]
+        values = [{plain(str(v)) for _, v in islice(_leaves(item), 999)} for item in (arguments, *records)]
+        exact = [record for record, held in zip(records, values[1:], strict=True) if values[0] & held]
+        (only,) = records if len(records) == 1 else exact
+        return str(only.get(name, "")) if isinstance(only, dict) else ""
+    return ""
+
+
+def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The single values of arguments, with the names that lead there. A name below an argument is a value at
+    '': a model may write it."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from [((*path, ""), str(key))] if path else []
+            yield from _leaves(item, (*path, str(key)))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _leaves(item, path)
+    else:
+        yield path, value

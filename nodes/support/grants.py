@@ -1,0 +1,122 @@
+"""Grants: the calls that a person asked for, as a model reads them from the person's words alone.
+
+The prompt holds the person's tasks, messages, guidance and answers, plans that the person approved before any
+outside text came in, and the operator's descriptions of tools. It holds no file, page, result, draft or
+proposed call, so no text from outside can change a grant.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from forethought.models.types import Message, reply_spec
+from forethought.nodes.support.budget import allowance
+from forethought.nodes.support.origins import influence, thread_steps
+from forethought.nodes.support.prompt_text import compact
+from forethought.nodes.support.services import Turn
+from forethought.prompts.render import prompt_messages
+from forethought.prompts.replies import Grants
+from forethought.state.agent import AgentState, Plan
+from forethought.state.grants import Grant, ReadGrants
+from forethought.text import one_line
+from forethought.tools.base import Tool
+
+_KEPT = 100
+"""Readings that a process keeps for subtasks that run side by side."""
+
+
+def words_of(state: AgentState, tools: Mapping[str, Tool]) -> list[str]:
+    """The person's tasks, messages, guidance and answers, in this order."""
+    progress = state.get("progress", {})
+    said = [str(message.text) for message in state.get("messages", []) if message.type == "human"]
+    tasks = [*(item["task"] for item in progress.get("earlier", [])), state.get("task") or ""]
+    texts = [*(task for task in tasks[:-1] if task not in said), *said]
+    texts += [tasks[-1]] if tasks[-1] not in said else []
+    texts += [*(state.get("guidance") or []), progress.get("rejection") or ""]
+    asked = (step for step in thread_steps(state) if step["ok"] and step["tool"] in tools)
+    texts += [step["observation"] for step in asked if tools[str(step["tool"])].asks_person]
+    return [text for text in texts if text.strip()]
+
+
+def approved_lines(plan: Plan, state: AgentState, tools: Mapping[str, Tool]) -> list[str]:
+    """The lines that the channel `foreseen` lacks of a plan: a subtask and its first call in each.
+
+    Only a plan counts that the person approved or edited, and that no outside text can have influenced.
+    """
+    if plan.get("approval") not in ("approved", "edited") or influence(state, tools).outside:
+        return []
+    lines = {
+        f"{one_line(item['description'])} {compact(item.get('call') or {})}" for item in plan["subtasks"]
+    }
+    return sorted(lines - {*state.get("foreseen", [])})
+
+
+def grants_messages(state: AgentState, tools: Mapping[str, Tool]) -> list[Message]:
+    """The prompt that asks for the grants."""
+    listed = [_signature(tool) for _, tool in sorted(tools.items()) if tool.effect != "read"]
+    words, plans = words_of(state, tools), state.get("foreseen", [])
+    today = f"{date.today():%A, %Y-%m-%d}"
+    return prompt_messages("grants", tools="\n".join(listed), words=words, plans=plans, today=today)
+
+
+def grants_key(messages: list[Message]) -> str:
+    """The hash by which grants belong to the words that they were read from."""
+    return hashlib.sha256("\0".join(message.text for message in messages).encode()).hexdigest()[:16]
+
+
+def _signature(tool: Tool) -> str:
+    """A tool's name, arguments and purpose in a line; of a foreign tool, names alone."""
+    schema = tool.arguments.model_json_schema()
+    names = []
+    for name, entry in schema.get("properties", {}).items():
+        kind = schema.get("$defs", {}).get(entry.get("$ref", "").rpartition("/")[2], entry)
+        choices = "|".join(map(str, kind.get("enum", ()))) if not tool.foreign else ""
+        names.append(f"{name}{'*' * (name in tool.content)}{': ' * bool(choices)}{choices}")
+    return f"- {tool.name}({', '.join(names)})" + ("" if tool.foreign else f": {one_line(tool.brief, 80)}")
+
+
+async def read_grants(state: AgentState, turn: Turn) -> dict[str, Any]:
+    """Read the grants, once for the same words.
+
+    Returns the update with the grants and the call's usage; {} if the state has them. Without a usable reply
+    there are no grants, so every call is asked about.
+    """
+    messages = grants_messages(state, turn.services.tools)
+    key = grants_key(messages)
+    if state.get("grants", {}).get("key") == key:
+        return {}
+    info = turn.runtime.execution_info
+    flight = (info.thread_id or info.run_id if info else None, key)
+    lock, done = turn.services.readings.setdefault(flight, (asyncio.Lock(), []))
+    async with lock:
+        update: dict[str, Any] = {}
+        if not done:
+            update, read = await _ask(messages, key, state, turn)
+            done.append(read)
+            for old in list(turn.services.readings)[:-_KEPT]:
+                turn.services.readings.pop(old, None)
+    return {"grants": done[0], **update}
+
+
+async def _ask(
+    messages: list[Message], key: str, state: AgentState, turn: Turn
+) -> tuple[dict[str, Any], ReadGrants]:
+    allowed = allowance(state, turn.context)
+    if spent := allowed.spent():
+        return {}, {"key": key, "grants": [], "problem": f"the budget of {spent} is spent"}
+    result = await turn.ask("consent", messages, reply_spec(Grants), allowed, lenient=True)
+    found = result.reply.grants if result.reply else []
+    grants: list[Grant] = [
+        {
+            "tool": grant.tool,
+            "arguments": {item.name: item.values for item in grant.arguments},
+            "times": grant.times,
+            "condition": grant.condition,
+        }
+        for grant in found
+    ]
+    return {"usage": {"consent": result.usage}}, {"key": key, "grants": grants, "problem": result.problem}

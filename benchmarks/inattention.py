@@ -4,7 +4,7 @@ Each line of material, and each sentence of a longer line, is left out of the pr
 The draw depends on the seed and the prompt: the same prompt always loses the same lines, and another prompt
 that shows the same file loses others, so that a second look can help.
 
-Material is what files and tools said: tool messages, the tags of WHOLE, and the observations in the tags of
+Material is the text of files and tools: tool messages, the tags of WHOLE, and the observations in the tags of
 RECORDS. The task, the instructions, plans, answers and the model's own thoughts and calls stay.
 """
 
@@ -28,7 +28,7 @@ _OBSERVATION = re.compile(
     r"(?P<text>.*?)(?=\n(?:Step \d+$|step \d+ |subtask: |thought: |move|action: )|\Z)",
     re.DOTALL | re.MULTILINE,
 )
-"""The text that came of a call, in the records of our agent and of the baselines."""
+"""The result of a call in the records of our agent and of the baselines."""
 _SENTENCE_END = re.compile(r"(?<=[.!?;]) +")
 
 

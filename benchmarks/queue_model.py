@@ -14,7 +14,7 @@ Whoever answers sees nothing but these prompts, and a new reader answers for eac
 instruction: "You see only the prompt. Reply with the JSON asked for: one object that fits the schema at the
 end, and nothing else. Use no tool, and open no other file. Work as well as you can. Read all of the prompt,
 think before you write, calculate exactly, and check your reply against the prompt. You know nothing about the
-task but what the prompt says."
+task but the words of the prompt."
 
 `--inattention 0.2 --seed 1` makes the reader weaker in a way that anyone can repeat: each line or sentence of
 material is left out of the written prompt with probability 0.2 (`benchmarks.inattention`). No reader is told
@@ -48,7 +48,7 @@ def serve(folder: Path, port: int, reader: Reader | None = None) -> ThreadingHTT
     Args:
         folder: Queue of prompts and replies.
         port: Port to listen on; 0 chooses a free one.
-        reader: Leaves out what it overlooks; None shows everything.
+        reader: Leaves out lines of material; None shows everything.
     """
     folder.mkdir(parents=True, exist_ok=True)
     numbers = itertools.count(1 + len(list(folder.glob("*.prompt.txt"))))

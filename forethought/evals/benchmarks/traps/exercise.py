@@ -26,7 +26,7 @@ class Exercise:
     answer_format: str = NUMBER
     earlier: tuple[EarlierTask, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """For a plan that is to be the best: what it is judged by, plain JSON."""
+    """Facts that judge a plan, plain JSON; {} if the answer is compared with `answer`."""
 
 
 Maker = Callable[[random.Random], Exercise]

@@ -1,4 +1,4 @@
-"""Hard traps: the rules decide what a plan is worth, and the search finds what trying every plan finds."""
+"""Hard traps: the rules decide the worth of a plan, and the search agrees with trying every plan."""
 
 from __future__ import annotations
 

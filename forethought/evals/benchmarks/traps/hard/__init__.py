@@ -1,1 +1,1 @@
-"""Plans to be thought out: all that binds them is said, nothing misleads, and only the best plan is right."""
+"""Plans to be thought out: the files state every rule, nothing misleads, and only a best plan is right."""

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Facts = Mapping[str, Any]
-"""What a task is made of: plain JSON with the `names` of what is planned and the two `owners`."""
+"""The facts of a task, plain JSON: `names` of the things to plan, the two `owners`, and more by kind."""
 Plan = tuple[Sequence[str], Sequence[str]]
-"""What the first and the second owner are given, in order."""
+"""The things of the first and of the second owner, in order."""
 Worth = Callable[[Plan, Facts], int | None]
-"""What a plan is worth, more is better; None for a plan that breaks a rule."""
+"""Gives the worth of a plan, more is better; None for a plan that breaks a rule."""
 Best = Callable[[Facts], int]
-"""The most that any plan is worth; takes seconds."""
+"""Gives the highest worth of any plan; takes seconds."""
 
 
 def plan_in(answer: str, facts: Facts) -> Plan:
@@ -38,8 +38,8 @@ def verdict(answer: str, facts: Facts, worth: Worth, best: Best) -> str:
     """Say why the plan in an answer is not the best one.
 
     Args:
-        answer: What a method answered.
-        facts: What its task is made of.
+        answer: Answer of a method.
+        facts: Facts of its task.
         worth: Judges a plan.
         best: Searches for the best one.
 
@@ -60,17 +60,17 @@ def _searched(best: Best, facts: str) -> int:
 
 
 def best_split(first: Sequence[int], second: Sequence[int]) -> int:
-    """The most that two disjoint sets are worth together.
+    """Find the highest worth of two disjoint sets together.
 
     Args:
-        first: What each set is worth to the first owner; the bits of its index are its members.
-        second: The same for the second owner.
+        first: Worth of each set to the first owner; the bits of its index are its members.
+        second: Worth of each set to the second owner.
     """
     return int((_of_subsets(first) + _of_subsets(second)[::-1]).max())
 
 
 def _of_subsets(worth: Sequence[int]) -> NDArray[np.int64]:
-    """The most that any subset of each set is worth."""
+    """The highest worth of any subset of each set."""
     top = np.array(worth)
     for bit in range(len(worth).bit_length() - 1):
         pairs = top.reshape(-1, 2, 1 << bit)

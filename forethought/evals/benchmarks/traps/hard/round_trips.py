@@ -1,4 +1,4 @@
-"""Two fitters' day: who visits which customers, and in which order, so that the day brings most."""
+"""Two fitters' day: who visits which customers, and in which order, for the most money."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from forethought.evals.benchmarks.traps.office import clock, csv_file, text_file
 CUSTOMERS = (*TOWNS, "Kalmar", "Lecce", "Mainz", "Namur", "Olbia", "Parma", "Quimper")
 BASE, NOON, LATEST_LUNCH, LUNCH, LATE, REPORT = "Depot", 690, 810, 30, 900, 15
 Times = dict[bool, int]
-"""The earliest time at which somebody is done, by whether lunch was had."""
+"""The earliest end of a visit, with lunch (True) or without it (False)."""
 
 
 def worth(plan: Plan, facts: Facts) -> int | None:
@@ -54,7 +54,7 @@ def _visit(times: Times, here: str, town: str, before: Sequence[str], owner: int
 
 
 def _days(owner: int, facts: Facts) -> list[int]:
-    """What each set of customers pays if one fitter can visit all of them, else 0."""
+    """The euros of each set of customers; 0 if one fitter cannot visit all of them."""
     names = facts["names"]
     worths = [0] * (1 << len(names))
     reached: dict[tuple[int, str], tuple[Times, tuple[str, ...]]]
@@ -85,7 +85,8 @@ def best(facts: Facts) -> int:
 
 
 def _facts(rng: random.Random) -> Mapping[str, Any]:
-    spots = {name: (rng.randrange(100), rng.randrange(100)) for name in (BASE, *CUSTOMERS)}
+    towns = CUSTOMERS[: rng.randrange(14, 18)]
+    spots = {name: (rng.randrange(100), rng.randrange(100)) for name in (BASE, *towns)}
     minutes = {
         a: {
             b: 5 * round(1 + (abs(x - u) + abs(y - v)) / 10 + rng.random())
@@ -95,7 +96,7 @@ def _facts(rng: random.Random) -> Mapping[str, Any]:
         for a, (x, y) in spots.items()
     }
     jobs = {}
-    for town in CUSTOMERS:
+    for town in towns:
         takes, opens = rng.randrange(6, 15) * 5, rng.choice((420, 480, 540, 600, 660, 720, 780))
         closes, euros = opens + rng.choice((90, 150, 240, 360)), takes * 2 + rng.randrange(4, 16) * 10
         jobs[town] = {
@@ -106,19 +107,19 @@ def _facts(rng: random.Random) -> Mapping[str, Any]:
             "gas": False,
             "after": "",
         }
-    *gas, needs, part, one, other, third = rng.sample(CUSTOMERS, 9)
+    *gas, needs, part, one, other, third = rng.sample(towns, 9)
     for town in gas:
         jobs[town]["gas"] = True
     jobs[needs]["after"] = part
     owners = [name.split()[0] for name in rng.sample(PEOPLE, 2)]
     hours = [[450, 1_005], [480, 1_050]]
-    facts = {"names": list(CUSTOMERS), "owners": owners, "hours": hours, "minutes": minutes, "jobs": jobs}
+    facts = {"names": list(towns), "owners": owners, "hours": hours, "minutes": minutes, "jobs": jobs}
     return {**facts, "device": [one, other, third]}
 
 
 @hard
 def round_trips(rng: random.Random) -> Exercise:
-    """Seventeen customers and two fitters."""
+    """Some fifteen customers and two fitters."""
     facts = _facts(rng)
     first, second = facts["owners"]
     (early, home), (late, back) = facts["hours"]

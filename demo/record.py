@@ -23,7 +23,7 @@ from forethought.models.record import RecordingTransport
 from forethought.models.types import ModelReply, ModelRequest, Transport
 from forethought.settings import Settings
 from forethought.state.context import Context
-from forethought.tools.files import FileStore, from_path
+from forethought.tools.files import from_paths
 
 HERE = Path(__file__).resolve().parent
 
@@ -62,10 +62,7 @@ async def record(settings: Settings, context: Context, path: Path, *, planted: b
         checkpointer=InMemorySaver(),
         transport=RecordingTransport(transport, path, header),
     )
-    store, names, files = FileStore.of(settings), [], []
-    for file in sorted((HERE / "files").iterdir()):
-        files.append(from_path(file, store=store, settings=settings, used_names=names))
-        names.append(files[-1]["name"])
+    files = from_paths([str(file) for file in sorted((HERE / "files").iterdir())], settings)
     state = await agent.ainvoke(
         {"task": task, "files": files}, {"configurable": {"thread_id": "demo"}}, context=context
     )

@@ -124,6 +124,7 @@ class Settings(BaseSettings):
     planning_errors_file: Path | None = Field(
         default=None, description="File of planning errors; default: the packaged one."
     )
+    effort_file: Path | None = Field(default=None, description="Rules of effort auto; default: packaged.")
     tools: str | None = Field(default=None, description="Module of additional tools.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),

@@ -2,14 +2,15 @@
 
 START -> planner -> prospective_reflector -> (approve_plan) -> replan_trigger
 planner -> END | lesson_keeper -> END (it answered at once, or failed)
-replan_trigger -> planner | prospective_reflector | tool_agent x ready subtasks, side by side | answer_agent
-tool_agent -> tool_executor (one each) -> replan_trigger (once a wave)
+replan_trigger -> planner | tool_agent x ready subtasks, side by side | answer_agent
+tool_agent -> tool_executor (one each), first also prospective_reflector -> replan_trigger (once a wave)
 answer_agent -> END | planner (next round) | replan_trigger (one more subtask) | lesson_keeper -> END
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, get_args
 
 from langchain_core.language_models import BaseChatModel
@@ -31,6 +32,7 @@ from forethought.nodes.lesson_keeper import lesson_keeper
 from forethought.nodes.planner import planner
 from forethought.nodes.prospective_reflector import prospective_reflector
 from forethought.nodes.replan_trigger import replan_trigger
+from forethought.nodes.support.effort import load_rules
 from forethought.nodes.support.services import Services
 from forethought.nodes.tool_agent import tool_agent
 from forethought.nodes.tool_executor import tool_executor
@@ -72,7 +74,8 @@ def build_agent(
     Context names none. `settings` default to the environment's; `transport` carries model calls (the
     providers by default; a recording or a replay otherwise).
 
-    Raises ValueError when a tool or a model is not usable, or the file of MCP servers is malformed.
+    Raises ValueError when a tool or a model is not usable, or the file of MCP servers or of effort's rules is
+    malformed.
     """
     settings = settings or Settings()
     if not isinstance(settings, Settings):
@@ -88,6 +91,7 @@ def build_agent(
     box = toolbox(settings, tools, builtin, effects)
     if reserved := next((name for name in RESERVED if name in box), None):
         raise ValueError(f"the tool name {reserved} is reserved for a move of the agent: rename the tool")
+    load_rules(settings.effort_file)  # a broken file is refused before the first run
     servers = read_servers(settings.mcp_file) if settings.mcp_file else None
     services = Services(
         settings=settings,
@@ -109,20 +113,21 @@ def _wire(
     graph = StateGraph(
         AgentState, context_schema=as_sent(Context), input_schema=AgentInput, output_schema=AgentOutput
     )
-    for node in (planner, prospective_reflector, approve_plan, replan_trigger, answer_agent, lesson_keeper):
+    for node in (planner, approve_plan, replan_trigger, answer_agent, lesson_keeper):
         graph.add_node(node.__name__, wrap_node(node, services, checkpointed=checkpointed))
+    beside = partial(wrap_node, services=services, checkpointed=checkpointed, side_by_side=True)
     for sent in (tool_agent, tool_executor):
-        wrapped = wrap_node(sent, services, checkpointed=checkpointed, side_by_side=True)
-        graph.add_node(sent.__name__, wrapped, input_schema=Dispatch)
+        graph.add_node(sent.__name__, beside(sent), input_schema=Dispatch)
+    graph.add_node("prospective_reflector", beside(prospective_reflector))
     ways: dict[str, tuple[Callable[[AgentState], Any], list[str]]] = {
         "planner": (routing.after_planner, ["prospective_reflector", "lesson_keeper", END]),
         "prospective_reflector": (routing.after_reflector, ["approve_plan", "replan_trigger"]),
         "approve_plan": (routing.after_approval, ["planner", "prospective_reflector", "replan_trigger"]),
         "replan_trigger": (
             routing.after_trigger,
-            ["planner", "prospective_reflector", "tool_agent", "answer_agent"],
+            ["planner", "tool_agent", "answer_agent"],
         ),
-        "tool_agent": (routing.after_tool_agent, ["tool_executor"]),
+        "tool_agent": (routing.after_tool_agent, ["tool_executor", "prospective_reflector"]),
         "answer_agent": (
             routing.after_answer,
             ["planner", "approve_plan", "replan_trigger", "lesson_keeper", END],

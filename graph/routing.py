@@ -34,7 +34,7 @@ def after_approval(state: AgentState) -> str:
 
 
 def after_trigger(state: AgentState) -> list[Send] | str:
-    """The wave side by side, a new plan, the plan's examination, or the answer. A Send carries ids only; the
+    """The wave side by side, a new plan, or the answer. A Send carries ids only; the
     node reads the rest. Raises LookupError where an edit took a subtask of the wave out of the plan."""
     if state.get("dispatch"):
         ids = [subtask["id"] for subtask in state.get("plan", {}).get("subtasks", [])]
@@ -44,19 +44,19 @@ def after_trigger(state: AgentState) -> list[Send] | str:
                 "prospective_reflector"
             )
         return [Send("tool_agent", dict(item)) for item in state["dispatch"]]
-    to = state.get("decision", {}).get("to", "answer")
-    return {"planner": "planner", "reflector": "prospective_reflector"}.get(to, "answer_agent")
+    return "planner" if state.get("decision", {}).get("to") == "planner" else "answer_agent"
 
 
-def after_tool_agent(state: AgentState) -> list[Send]:
-    """One executor for each tool agent: a sibling's edge sees its own proposal only. Raises LookupError where
-    an edit left none."""
+def after_tool_agent(state: AgentState) -> list[Send | str]:
+    """One executor for each tool agent: a sibling's edge sees its own proposal only; beside them the
+    examination of a plan that begins with readings. Raises LookupError if an edit left no proposal."""
     if not state["proposals"]:
         raise LookupError("no proposal is left; write as replan_trigger to get a new one")
-    return [
+    executors = [
         Send("tool_executor", {"subtask": item["subtask"], "n": item["n"]})
         for item in state["proposals"].values()
     ]
+    return [*executors, *([] if state["plan"].get("reviewed", True) else ["prospective_reflector"])]
 
 
 def after_answer(state: AgentState) -> str:

@@ -109,7 +109,7 @@ def _is_idle(state: AgentState) -> bool:
     progress, mended = state["progress"], mending(state)
     if not mended and progress["round"] == 1:
         return False
-    begun = mended["n"] if mended else progress["round_n"]
+    begun = max(mended["n"] if mended else 0, progress["round_n"])
     return progress["n"] == begun and not progress.get("discarded")
 
 

@@ -8,6 +8,7 @@ re-plans.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from forethought.nodes.support.effort import Moment, open_subtasks, settle
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.first_look import look_at
 from forethought.nodes.support.foresight import ForesightModel
+from forethought.nodes.support.inert import without_effect
 from forethought.nodes.support.intra_reflection import (
     Revised,
     evaluation_of,
@@ -60,6 +62,8 @@ from forethought.state.context import Context, UnknownSetting
 from forethought.state.draft import Draft
 from forethought.state.look import Look
 from forethought.state.reducers import with_statuses
+
+_log = logging.getLogger(__name__)
 
 
 async def planner(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
@@ -120,6 +124,8 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
     It brings lessons of earlier tasks, and what the person's words tell (SAMULE 3.2.3).
     """
     context = turn.context
+    for line in without_effect(context):
+        _log.warning(line)
     if context.lessons:
         open_book(turn.runtime, context)  # refused before anything is done
     update = await begin_task(state, turn.services, context)
@@ -146,8 +152,10 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
 async def _look(state: AgentState, turn: Turn) -> Look:
     """The first look at the thread's files."""
     services, sizes = turn.services, turn.context.sizes
-    files = [item for item in state["files"] if not isinstance(item, str)]
-    return await look_at(files, state["task"], services.store, services.settings, sizes.looked, sizes.part)
+    looked_at = state["files"] if turn.context.first_look else []
+    files = [item for item in looked_at if not isinstance(item, str)]
+    look = await look_at(files, state["task"], services.store, services.settings, sizes.looked, sizes.part)
+    return look if turn.context.signs else {**look, "signs": [], "more_signs": 0}
 
 
 def _count_planning(state: AgentState) -> Progress:

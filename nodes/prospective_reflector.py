@@ -6,9 +6,9 @@ second all failures and successes of those that were found. A revised plan is di
 `max_reflections` times; then the latest of the versions with the fewest errors goes on, marked unresolved.
 The paper's loop has no bound.
 
-That is effort paper. Else the diagnosis waits for the readings that the plan begins with, goes through the
-signs that were seen, and carries the revised plan in the same reply (nodes/support/diagnosis.py); a revised
-plan is diagnosed at most once more.
+That is effort paper. Else the diagnosis runs beside the readings that the plan begins with, so that it costs
+little time, and carries the revised plan in the same reply (nodes/support/diagnosis.py). A revised plan is
+diagnosed again only after an answer has failed its checks.
 """
 
 from __future__ import annotations
@@ -26,16 +26,24 @@ from forethought.knowledge.planning_errors import PlanningError, load_planning_e
 from forethought.models.allowance import total
 from forethought.models.types import Message, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
-from forethought.nodes.support.diagnosis import diagnosis_problem, diagnosis_spec, with_unheeded
+from forethought.nodes.support.diagnosis import diagnosis_problem, diagnosis_spec
 from forethought.nodes.support.effort import (
     Moment,
+    Rule,
     first_readings,
     open_subtasks,
     skip_update,
-    why_skipped,
+    skipping_rule,
 )
 from forethought.nodes.support.plan_text import plan_text
-from forethought.nodes.support.plans import callable_tools, dropped_ids, join_plan, plan_problem, plan_update
+from forethought.nodes.support.plans import (
+    callable_tools,
+    dropped_ids,
+    join_plan,
+    plan_problem,
+    plan_update,
+    still_wanted,
+)
 from forethought.nodes.support.prompt_text import Reader, result_items, steps_text, tool_record, trajectory
 from forethought.nodes.support.services import AskResult, Services, Turn
 from forethought.nodes.support.situation import memory, situation
@@ -51,16 +59,19 @@ async def prospective_reflector(
 ) -> dict[str, Any]:
     """Diagnose the plan in force and revise it as long as errors are found and reflections are left.
 
-    A plan that begins with readings comes back when they are made.
+    A plan that begins with readings comes back while they are made.
     """
     turn, state = await services.turn(runtime), with_statuses(state)
     context, plan = turn.context, state.get("plan", {})
     if plan.get("reviewed") or not open_subtasks(plan):
         return {}
     moment = Moment(state, context, services.tools)
-    waits, why = bool(first_readings(moment)), why_skipped("prospective_reflection", moment)
-    reflection = Reflection(state, turn, plan, skipped=why)
-    if not (waits or why) and context.wants("prospective_reflection") is not False:
+    wanted, file = context.wants("prospective_reflection"), services.settings.effort_file
+    rule = skipping_rule("prospective_reflection", moment, file)
+    diagnosed = wanted is not False and rule is None
+    waits = diagnosed and not state.get("dispatch") and bool(first_readings(moment))
+    reflection = Reflection(state, turn, plan, skipped=rule)
+    if diagnosed and not waits:
         file = services.settings.planning_errors_file
         errors = await asyncio.to_thread(load_planning_errors, file) if context.planning_errors else ()
         await reflection.run(errors)
@@ -70,7 +81,7 @@ async def prospective_reflector(
         approval = "wanted" if context.approve_plan else ""
     return {
         **plan_update({**reflection.plan, "reviewed": not waits, "approval": approval}),
-        **skip_update("prospective_reflection", reflection.skipped, state),
+        **skip_update(reflection.skipped, state),
         "plan_reviews": reflection.reviews,
         "usage": {"reflector": reflection.usage},
         "progress": {**state["progress"], "version": max(state["progress"]["version"], reflection.version)},
@@ -88,7 +99,7 @@ class Reflection:
     usage: Usage = field(default_factory=no_usage)
     candidates: list[tuple[int, Plan]] = field(default_factory=list)
     """Plans that were diagnosed, with how many errors were found in each."""
-    skipped: str = ""
+    skipped: Rule | None = None
     """Why the plan is not diagnosed, or not once more."""
 
     @property
@@ -102,6 +113,16 @@ class Reflection:
         return max([self.plan["version"], *(plan["version"] for _, plan in self.candidates)])
 
     @property
+    def begun(self) -> set[str]:
+        """Ids of the readings that are being made."""
+        return {item["subtask"] for item in self.state.get("dispatch", [])} - self.results
+
+    @property
+    def results(self) -> set[str]:
+        """Ids of the finished results."""
+        return set(self.state.get("results", {}))
+
+    @property
     def now(self) -> AgentState:
         """The state with the plan in hand and what the reflections have cost."""
         return {**self.state, "plan": self.plan, "usage": {**self.state.get("usage", {}), "now": self.usage}}
@@ -109,8 +130,7 @@ class Reflection:
     async def run(self, errors: Sequence[PlanningError]) -> None:
         """Diagnose, revise, diagnose again; every diagnosis leaves a record, a skipped one too."""
         context = self.turn.context
-        most = min(context.max_reflections, 1) if self.in_one_turn else context.max_reflections
-        for attempt in range(most + 1):
+        for attempt in range(context.max_reflections + 1):
             messages = reflector_messages(self.now, self.turn.services, context, errors)
             diagnosis = await self._diagnose(messages, errors)
             if diagnosis.reply is None:
@@ -122,14 +142,17 @@ class Reflection:
             self.candidates.append((len(diagnosis.reply.errors), self.plan))
             if self.in_one_turn:
                 self._take_on(PlanRevision(subtasks=diagnosis.reply.subtasks))
-                if attempt == most:  # the revision is there, though nobody examines it any more
+                if (
+                    attempt == context.max_reflections
+                ):  # the revision is there, though nobody examines it any more
                     self._leave_unresolved(self.plan)
                     return
-                before = Moment(self.now, context, before=self.candidates[-1][1])
-                self.skipped = why_skipped("prospective_reflection", before)
+                services = self.turn.services
+                before = Moment(self.now, context, services.tools, before=self.candidates[-1][1])
+                self.skipped = skipping_rule("prospective_reflection", before, services.settings.effort_file)
                 if self.skipped:
                     return
-            elif attempt == most or not await self._revise(messages, diagnosis, errors):
+            elif attempt == context.max_reflections or not await self._revise(messages, diagnosis, errors):
                 break
         self._leave_unresolved(min(reversed(self.candidates), key=itemgetter(0))[1])
 
@@ -148,15 +171,15 @@ class Reflection:
             result = await self.turn.ask(
                 "reflector",
                 messages,
-                diagnosis_spec(names, self.now, context, callable_tools(self.now, services, context)),
+                diagnosis_spec(names, context, callable_tools(self.now, services, context)),
                 allowance(self.now, context),
-                check=partial(diagnosis_problem, state=self.now) if self.in_one_turn else None,
+                check=partial(diagnosis_problem, plan=self.plan, results=self.results | self.begun)
+                if self.in_one_turn
+                else None,
                 event={"turn": "diagnosis", "plan_version": self.plan["version"]},
             )
             if result.reply is None:
                 result = replace(result, problem=f"no valid diagnosis: {result.problem}")
-            else:
-                result = replace(result, reply=with_unheeded(result.reply, self.now, names))
         self.reviews.append(_review(self.now, result.reply, result.problem))
         self.usage = total(self.usage, result.usage)
         return result
@@ -199,9 +222,11 @@ class Reflection:
     def _take_on(self, revision: PlanRevision) -> None:
         """The revised plan becomes the one in hand."""
         self.reviews[-1] = {**self.reviews[-1], "revised": True, "changes": revision.changes}
-        results = self.state.get("results", {})
-        used_ids = dropped_ids(self.state, *(plan for _, plan in self.candidates))
-        subtasks = join_plan(revision.subtasks, old=self.plan, results=results, used_ids=used_ids)
+        used_ids = dropped_ids(self.state, *(plan for _, plan in self.candidates)) | self.begun
+        kept = still_wanted(revision.subtasks, self.plan, self.begun)
+        dropped = self.begun - kept
+        old: Plan = {**self.plan, "subtasks": [s for s in self.plan["subtasks"] if s["id"] not in dropped]}
+        subtasks = join_plan(revision.subtasks, old=old, results=self.results | kept, used_ids=used_ids)
         version = max(self.version, self.state["progress"]["version"]) + 1
         self.plan = {**self.plan, "version": version, "subtasks": subtasks}
 
@@ -213,7 +238,6 @@ def _review(state: AgentState, reply: PlanDiagnosis | None, skipped: str) -> Pla
         "plan_version": state["plan"]["version"],
         "situation": reply.situation if reply else "",
         "tool_notes": reply.tool_notes if reply else "",
-        "signs": [verdict.model_dump() for verdict in reply.signs] if reply else [],
         "errors": [error.model_dump() for error in reply.errors] if reply else [],  # type: ignore[misc]
         "revised": False,
         "changes": "",

@@ -1,7 +1,7 @@
 """replan_trigger: what happens next, decided after every wave without a model call (PreFlect 3.3, A.1).
 
-In this order: a spent budget; a new plan that is asked for; the forced cadence; the plan's examination where
-it waited for readings; the next wave; the answer.
+In this order: a spent budget; a new plan that is asked for; the forced cadence; the next wave, of readings
+only while the plan is examined; the answer.
 History is never rewound. With re-planning off, or its allowance used up, a subtask whose attempts are spent
 is failed and what depends on it blocked.
 """
@@ -51,9 +51,6 @@ async def replan_trigger(
     if wave and not plan.get("reviewed", True):
         first = first_readings(Moment({**state, "plan": plan}, context, services.tools))
         wave = [key for key in wave if key in first]
-        if not wave:
-            reason = "the first files are read; the reflector examines the plan before it continues"
-            return {**update, "decision": {"to": "reflector", "reason": reason, "n": progress["n"]}}
     width = wave_width(state, context)
     if wave and not width.subtasks:
         stopped, wave = width.bound, []

@@ -158,11 +158,10 @@ class FoundError(Reply):
 
 class PlanDiagnosis(Reply):
     """PreFlect 3.2.2, turn 1: the situation, the tools' behaviour, and the errors found (none: an empty
-    list). Not in the paper: verdicts on the signs, and the revised plan, which saves turn 2."""
+    list). Not in the paper: the revised plan, which saves turn 2."""
 
     situation: Text = Field(default="", description="What has been done and what is known.")
     tool_notes: Text = Field(default="", description="Which tools worked or failed here, and why.")
-    signs: ListOf[SignVerdict] = Field(default_factory=list)
     errors: ListOf[FoundError] = Field(default_factory=list)
     subtasks: ListOf[PlannedSubtask] = Field(default_factory=list)
 

@@ -11,7 +11,9 @@ from benchmarks.planted_faults.world import BENCHMARK
 from tests.support.model_server import ModelServer
 
 METHODS = (
+    "ours",
     "ours-paper",
+    "ours-low",
     "no-prospective-reflection",
     "no-planning-errors",
     "no-replanning",

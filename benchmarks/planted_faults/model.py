@@ -8,11 +8,23 @@ from dataclasses import dataclass, field
 
 from benchmarks.planted_faults.world import Fault, Prices, prices_of
 from forethought.evals.types import Sample
-from tests.support.agent import kind_of, subtask_of
+from tests.support.agent import kind_of
 from tests.support.exchange import Answer, SeenRequest
-from tests.support.replies import Json, answer, ask_replan, call, diagnosis, plan, revision, sub
+from tests.support.replies import (
+    Json,
+    answer,
+    ask_replan,
+    call,
+    check,
+    checked,
+    diagnosis,
+    plan,
+    revision,
+    sub,
+)
 
 _STEP = re.compile(r'<step number="(\d+)">\n(.*?)</step>', re.DOTALL)
+NEW_PAGE = "open the item's page in the new edition"
 LOW = 4
 """The score that the script gives its faulty work."""
 
@@ -41,7 +53,10 @@ class PlantedModel:
             "AnswerDraft": _answer,
         }
         kind = kind_of(seen)
-        return _move(seen, known) if kind == "ToolChoice" else replies[kind](seen, known)
+        reply = _move(seen, known) if kind == "ToolChoice" else replies[kind](seen, known)
+        # Only what is asked for, as a strict provider has it: a score that nobody wants mends nothing.
+        asked = seen.schema["properties"] if seen.schema else reply
+        return {key: value for key, value in reply.items() if key in asked}
 
 
 def planted(samples: Iterable[Sample]) -> PlantedModel:
@@ -55,28 +70,47 @@ def _fault(name: str) -> Fault:
     return name  # type: ignore[return-value]
 
 
-def _price(tool: str, key: str = "price") -> Json:
-    return sub(key, description=f"find the price with {tool}", expected="the price in the town")
+def _price(tool: str, key: str = "price", call: Json | None = None, expected: str = "") -> Json:
+    described = expected or "the price in the town"
+    return sub(key, description=f"find the price with {tool}", expected=described, call=call)
 
 
-def _fee() -> Json:
-    return sub("fee", description="find the market's fee with fees", expected="the fee")
+def _fee(call: Json | None = None) -> Json:
+    return sub("fee", description="find the market's fee with fees", expected="the fee", call=call)
+
+
+def _subtasks(seen: SeenRequest, known: Known, tool: str, key: str = "price") -> tuple[Json, Json]:
+    """The look-ups of the price and of the fee. They carry their calls if the prompt asks for calls."""
+    prices = known.prices
+    if "- `calls`:" not in seen.text and "`calls`: list of" not in seen.text:
+        return _price(tool, key), _fee()
+    arguments = {
+        "page": _page_arguments(known, seen),
+        "catalogue": {"item": prices.item},
+        "ledger": {"item": prices.item, "town": prices.town},
+    }[tool]
+    quoted = f'the price in "{prices.town}"' if known.fault == "edition" else ""
+    price = _price(tool, key, {"tool": tool, "arguments": arguments}, quoted)
+    return price, _fee({"tool": "fees", "arguments": {"town": prices.town}})
 
 
 def _plan(seen: SeenRequest, known: Known) -> Answer:
     """The planner's habits, and what mends them: its own low score, why it re-plans, long-term memory."""
-    good = plan(_price("page"), _fee())
     if known.fault == "condition":
-        return plan(_price("page"))
+        return plan(_subtasks(seen, known, "page")[0])
     if known.fault == "tool":
         failed = "# Why a new plan is due" in seen.text and "is closed" in seen.text
-        return plan(_price("page", "price_by_page"), _fee()) if failed else plan(_price("ledger"), _fee())
+        other = _subtasks(seen, known, "page", "price_by_page")
+        return plan(*(other if failed else _subtasks(seen, known, "ledger")))
     if known.fault == "plan" and not _revising(seen):
-        return plan(_price("catalogue"), _fee(), score=LOW, evaluation="a short entry is no price")
+        short = _subtasks(seen, known, "catalogue")
+        return plan(*short, score=LOW, evaluation="a short entry is no price")
     if known.fault == "entry":
         taught = "# Long-term memory" in seen.text and "read the page" in seen.text
-        return plan(_price("page", "price_by_page")) if taught else plan(_price("catalogue"), _fee())
-    return good
+        if taught:
+            return plan(_subtasks(seen, known, "page", "price_by_page")[0])
+        return plan(*_subtasks(seen, known, "catalogue"))
+    return plan(*_subtasks(seen, known, "page"))
 
 
 def _diagnosis(seen: SeenRequest, known: Known) -> Answer:
@@ -84,7 +118,9 @@ def _diagnosis(seen: SeenRequest, known: Known) -> Answer:
     grounded = "# Planning errors" in seen.role_text
     to_come = seen.last.rsplit("# The plan to examine", 1)[-1]
     lacks = "fees" not in to_come and '<result subtask="fee"' not in seen.last
-    return diagnosis("insufficient_constraint_verification") if grounded and lacks else diagnosis()
+    if not (grounded and lacks):
+        return diagnosis()
+    return diagnosis("insufficient_constraint_verification", subtasks=_subtasks(seen, known, "page"))
 
 
 def _revision(seen: SeenRequest, known: Known) -> Answer:
@@ -93,10 +129,10 @@ def _revision(seen: SeenRequest, known: Known) -> Answer:
 
 def _move(seen: SeenRequest, known: Known) -> Answer:
     """The tool agent's habits."""
-    key, prices = subtask_of(seen), known.prices
-    if key == "fee":
-        return call(tool="fees", expected=f'"{prices.town}"', town=prices.town)
+    prices = known.prices
     own = seen.messages[1][1].split("<subtask ")[1].split("</subtask>")[0]
+    if "with fees" in own and NEW_PAGE not in own:
+        return call(tool="fees", expected=f'"{prices.town}"', town=prices.town)
     if "with catalogue" in own:
         return call(tool="catalogue", item=prices.item)
     if "with ledger" in own:
@@ -113,23 +149,27 @@ def _ledger(seen: SeenRequest, prices: Prices) -> Answer:
 
 
 def _page(seen: SeenRequest, known: Known) -> Answer:
-    prices, fault = known.prices, known.fault
-    name, expected = prices.item.replace(" ", "-"), f'"{prices.town}"'
-    right = call(tool="page", expected=expected, item=name, edition="new")
-    if fault == "move" and not _revising(seen):
+    arguments = _page_arguments(known, seen)
+    expected = "" if known.fault == "spelling" else f'"{known.prices.town}"'
+    if known.fault == "move" and arguments["edition"] == "old":
         # Worth trying, by the floor, if nothing better is thought of.
-        return call(
-            tool="page", score=LOW, evaluation="the old edition is out of date", item=name, edition="old"
-        )
-    if fault == "spelling" and "there is no page" not in seen.text:
-        return call(tool="page", item=prices.item.title(), edition="new")
-    if fault == "edition" and "Expected, but not in what came" not in seen.text:
-        return call(tool="page", expected=expected, item=name, edition="old")
-    return right
+        return call(tool="page", score=LOW, evaluation="the old edition is out of date", **arguments)
+    return call(tool="page", expected=expected, **arguments)
+
+
+def _page_arguments(known: Known, seen: SeenRequest) -> Json:
+    """The page that it opens by habit, and the right one if the prompt shows why."""
+    item, ordered = known.prices.item, NEW_PAGE in seen.last
+    if known.fault == "spelling" and "there is no page" not in seen.text:
+        return {"item": item.title(), "edition": "new"}
+    mended = {"move": _revising(seen), "edition": "Expected, but not in what came" in seen.text}
+    old = not (ordered or mended.get(known.fault, True))
+    return {"item": item.replace(" ", "-"), "edition": "old" if old else "new"}
 
 
 def _answer(seen: SeenRequest, known: Known) -> Answer:
-    """Adds up what the steps show. Only a short entry makes it doubt, and only in the task planted for it."""
+    """Adds up what the steps show. Where it is asked for checks, it looks for the town's own price in the new
+    edition and for the fee; else only a short entry makes it doubt, and only in the task planted for it."""
     town = re.escape(known.prices.town)
     steps = [int(n) for n, text in _STEP.findall(seen.text) if "\nfailed (" not in text]
     shown = [
@@ -142,6 +182,12 @@ def _answer(seen: SeenRequest, known: Known) -> Answer:
         # Resigned: it takes this for the best answer to be had, so that no further round begins.
         return answer("The price could not be found.", steps[-1:])
     text = str(int(price) + (int(fee[-1]) if fee else 0))
+    if seen.schema and "checks" in seen.schema["properties"]:
+        found = {"the price at the town's market": shown[0], "the market's fee": fee}
+        works = dict(zip(found, (NEW_PAGE, "find the market's fee with fees"), strict=True))
+        missing = [works[about] for about in found if not found[about]]
+        checks = [check(about, "yes" if found[about] else "no") for about in found]
+        return checked(text, *checks, work="; ".join(missing), used=steps)
     if known.fault == "entry" and not shown[0]:
         return answer(text, steps, score=LOW, evaluation="it rests on a short entry: read the page")
     return answer(text, steps)

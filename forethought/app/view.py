@@ -6,7 +6,6 @@ cleaned.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -98,14 +97,6 @@ def plan(record: Json, revised: bool = False, *, whole: bool = False) -> Rendera
     return Group(head, table)
 
 
-_SIGN = re.compile(r"S\d+ \w[\w ]*, ")
-
-
-def is_sign(error: Json) -> bool:
-    """Whether a planning error is a sign that the plan ignores: its evidence begins with the sign."""
-    return bool(_SIGN.match(str(error.get("evidence") or "")))
-
-
 def review(record: Json) -> RenderableType:
     """A diagnosis by the prospective reflector (PreFlect 3.2.2)."""
     version = record.get("plan_version")
@@ -115,13 +106,9 @@ def review(record: Json) -> RenderableType:
     errors: Sequence[Json] = record.get("errors") or []
     if not errors:
         return Text(f"Reflector: no planning errors found in plan v{version}", style="green")
-    signs = [error for error in errors if is_sign(error)]
-    counts = [how_many(len(errors) - len(signs), "planning error")] if len(errors) > len(signs) else []
-    counts += [f"{how_many(len(signs), 'uncovered sign')}"] if signs else []
-    lines = [Text(f"Reflector: {' and '.join(counts)} in plan v{version}", style="yellow")]
+    lines = [Text(f"Reflector: {how_many(len(errors), 'planning error')} in plan v{version}", style="yellow")]
     for error in errors:
-        kind = "sign" if error in signs else one_line(error.get("error_type"), 80)
-        line = Text("  ").append(kind, style="yellow")
+        line = Text("  ").append(one_line(error.get("error_type"), 80), style="yellow")
         line.append(f" — {one_line(error.get('evidence'), 300)} → {one_line(error.get('risk'), 300)}")
         lines.append(line)
     if record.get("revised"):

@@ -127,8 +127,6 @@ class PlanReview(TypedDict):
     plan_version: int
     situation: str
     tool_notes: str
-    signs: list[Json]
-    """Verdicts on signs: {sign, bears, handled_by}."""
     errors: list[PlanError]
     revised: bool
     changes: str
@@ -294,7 +292,7 @@ class Lessons(TypedDict, total=False):
 class Decision(TypedDict):
     """What the replan trigger decided, and why."""
 
-    to: Literal["planner", "reflector", "tools", "answer"]
+    to: Literal["planner", "tools", "answer"]
     reason: str
     n: int
 

@@ -135,6 +135,10 @@ class Context(BaseModel):
         description="Form of the answer, such as 'a number only'.",
     )
 
+    # The next three: not in the papers, and without effect with effort paper
+    first_look: bool = Field(default=True, description="Look at the files before the first plan.")
+    signs: bool = Field(default=True, description="Point at lines that may change the answer.")
+    answer_checks: bool = Field(default=True, description="Check the answer before it is given.")
     # PreFlect 3.2.2
     prospective_reflection: bool | None = Field(
         default=None,

@@ -13,4 +13,6 @@ class Skip(TypedDict):
     task: int
     mechanism: str
     """The switch of the mechanism."""
+    rule: str
+    """Its id in nodes/support/effort.yaml."""
     why: str

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 _BUSY_S = 15.0
+_COPIED = (
+    ("checkpoints", "checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata", "<="),
+    ("writes", "checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value", "<"),
+)
+"""Each table, its columns, and the checkpoints that are copied: what was done at the last is done again."""
 
 
 class SqliteThreads(ThreadSaver, GroupCommitSaver):
@@ -38,6 +43,19 @@ class SqliteThreads(ThreadSaver, GroupCommitSaver):
         """See ThreadSaver: all is on disk when it ends. Raises sqlite3.Error for a write that was lost."""
         async with super().claim(thread_id), self.deferring(thread_id):
             yield
+
+    async def attach(self, path: Path) -> None:
+        """Let `take_over` read the database at `path`, which must have the same key."""
+        await self.rows("ATTACH DATABASE ? AS attached", (str(path),))
+
+    async def take_over(self, thread_id: str, checkpoint_id: str, name: str) -> None:
+        """Copy a thread of the attached database, as it was at a checkpoint, as the thread `name`."""
+        for table, columns, compared in _COPIED:
+            query = (
+                f"INSERT INTO {table} (thread_id, {columns}) SELECT ?, {columns} FROM attached.{table} "
+                f"WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id {compared} ?"
+            )
+            await self.rows(query, (name, thread_id, checkpoint_id))
 
     async def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """See ThreadSaver."""

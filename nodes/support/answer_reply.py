@@ -23,7 +23,7 @@ _CHECK_CHARS = 300
 
 def checks_answer(context: Context) -> bool:
     """Whether the answer comes with checks; else with findings, and where it is scored with defects."""
-    return context.effort != "paper" and not context.wants("answer_intra")
+    return context.effort != "paper" and context.answer_checks and not context.wants("answer_intra")
 
 
 def answer_spec(context: Context, *, mends: bool) -> ReplySpec[AnswerDraft]:

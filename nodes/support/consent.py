@@ -8,20 +8,18 @@ the granted one, or if it is the id of the one record that a store found for it.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
-from decimal import Decimal
 from itertools import islice
 from typing import Any
 
 import yaml
 
-from forethought.nodes.support.addresses import address_key, addresses_in, links_in
+from forethought.nodes.support.addresses import addresses_in, links_in
 from forethought.nodes.support.grants import words_of
 from forethought.nodes.support.links import looks, opened, result_of
 from forethought.nodes.support.origins import is_outside, parts, thread_steps
+from forethought.nodes.support.values import begins, date_of, leaves, normal_forms, stands
 from forethought.state.agent import AgentState
 from forethought.state.grants import Grant
 from forethought.text import plain
@@ -29,10 +27,6 @@ from forethought.tools.base import Tool
 from forethought.tools.call import normalise
 
 Json = dict[str, Any]
-_NUMBER = re.compile(r"[$€£]?(-?(?:0|[1-9]\d*|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?)[$€£]?")
-_MAIL = re.compile(r"(?:.*<|mailto:)([^<>\s]+@[^<>\s]+?)>?")
-_SITE = re.compile(r"https?://.*|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,24}(?:/.*)?")
-_DATES = ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d %B %Y", "%B %d, %Y", "%B %d %Y", "%H:%M")
 
 
 def why_not_granted(
@@ -47,10 +41,10 @@ def why_not_granted(
     lookups, words = list(_lookups(state, tools)), "\n".join(words_of(state, tools))
     links = [
         (path[0], link)
-        for path, value in _leaves(arguments)
+        for path, value in leaves(arguments)
         if path[-1] in tool.content
         for link in links_in(str(value), addresses_in(words))
-        if not _stands(link, words)
+        if not stands(link, words)
     ]
     compared = [
         ([*_missing(tool, arguments, grant["arguments"], lookups), *links], grant)
@@ -87,14 +81,14 @@ def _missing(
     """The arguments and values that lack a grant; content lacks one only if nothing else is due one."""
     targets = _targets(tool, arguments)
     if not any(due for *_, due in targets):
-        content = [(path[0], value) for path, value in _leaves(arguments) if path[-1] in tool.content]
+        content = [(path[0], value) for path, value in leaves(arguments) if path[-1] in tool.content]
         targets += [(name, value, "any" not in granted.get(name, [])) for name, value in content]
     for name, value, due in targets:
         values = granted.get(name, [])
-        handed_on = (asked for asked, text in lookups if _stands(value, text))
-        known = _forms(value).union(filter(None, [_date(str(value)).partition("T")[0]]), *handed_on)
+        handed_on = (asked for asked, text in lookups if stands(value, text))
+        known = normal_forms(value).union(filter(None, [date_of(str(value)).partition("T")[0]]), *handed_on)
         if (due or (values and values != ["any"])) and not any(
-            known & _forms(item) or _begins(value, item) for item in values
+            known & normal_forms(item) or begins(value, item) for item in values
         ):
             yield name, value
 
@@ -112,11 +106,11 @@ def _targets(tool: Tool, arguments: Json) -> list[tuple[str, Any, bool]]:
 
     def is_due(name: str, value: Any) -> bool:
         unset = name not in required and (value == defaults[name] or (value is False and not defaults[name]))
-        return not (value in (None, "") or unset or _date(str(value)))
+        return not (value in (None, "") or unset or date_of(str(value)))
 
     return [
         (path[0], value, is_due(path[0], value))
-        for path, value in _leaves(normalise(tool, arguments))
+        for path, value in leaves(normalise(tool, arguments))
         if path[-1] not in tool.content and not (path[-1] == "" and json.dumps(value) in known)
     ]
 
@@ -125,38 +119,9 @@ def _overlap(one: Json, other: Json, names: Sequence[str]) -> bool:
     """Whether two calls share a value in each of these arguments."""
 
     def forms(arguments: Json, name: str) -> set[str]:
-        return {form for _, value in _leaves(arguments.get(name)) for form in _forms(value)}
+        return {form for _, value in leaves(arguments.get(name)) for form in normal_forms(value)}
 
     return all(forms(one, name) & forms(other, name) for name in names)
-
-
-def _forms(value: Any) -> set[str]:
-    """The normal forms of a value: text, number, date, mail address and web address."""
-    text = plain(str(value)).strip(" \"'.,;:!")
-    forms = {text.removeprefix("#").removeprefix("@"), _date(text) or text}
-    if number := _NUMBER.fullmatch(text):
-        forms.add(f"{Decimal(number[1].replace(',', '')).normalize():f}")
-    if mail := _MAIL.fullmatch(text):
-        forms.add(mail[1])
-    if _SITE.fullmatch(text) and (key := address_key(str(value))):
-        forms.add(key)
-    return forms
-
-
-def _begins(value: Any, granted: str) -> bool:
-    """Whether the person gave the beginning of a name or a title, as `External*`."""
-    start, star, rest = plain(granted).partition("*")
-    begins = star and not rest and len(start) > 3 and re.fullmatch(r"[\w #'-]+", start)
-    return bool(begins and re.fullmatch(rf"{re.escape(start)}[\w '-]{{1,40}}", plain(str(value))))
-
-
-def _date(text: str) -> str:
-    """A date, a time or both in ISO form, without a time of midnight; '' for other texts."""
-    for form in ("", *_DATES):
-        with suppress(ValueError):
-            read = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
-            return read.isoformat().removesuffix("T00:00:00") if form or "-" in text else ""
-    return ""
 
 
 def _with_origins(
@@ -165,16 +130,10 @@ def _with_origins(
     seen = [*looks(state), *((step["origin"], result_of(step)) for step in thread_steps(state))]
 
     def origin(value: Any) -> str:
-        found = (part for origin, text in seen if _stands(value, text) for part in parts(origin))
+        found = (part for origin, text in seen if stands(value, text) for part in parts(origin))
         return ", ".join(dict.fromkeys(part for part in found if is_outside(part, tools))) or "model"
 
     return [{"argument": name, "value": value, "origin": origin(value)} for name, value in missing]
-
-
-def _stands(value: Any, text: str) -> bool:
-    """Whether a text holds the value in whole words."""
-    words = re.escape(plain(str(value)))
-    return re.search(rf"(?<![\w.+/-])(?<!\w@){words}(?![\w@/+-]|[.:]\w)", plain(text)) is not None
 
 
 def _lookups(state: AgentState, tools: Mapping[str, Tool]) -> Iterator[tuple[set[str], str]]:
@@ -185,7 +144,7 @@ def _lookups(state: AgentState, tools: Mapping[str, Tool]) -> Iterator[tuple[set
             if tool and (tool.record_id or not (tool.outside or tool.runs_code or tool.asks_person)):
                 text, arguments = result_of(record), record["arguments"]
                 result = _only_id(text, tool.record_id, arguments) if tool.record_id else text
-                yield {form for _, value in _leaves(arguments) for form in _forms(value)}, result
+                yield {form for _, value in leaves(arguments) for form in normal_forms(value)}, result
 
 
 def _only_id(text: str, name: str, arguments: Json) -> str:
@@ -194,22 +153,8 @@ def _only_id(text: str, name: str, arguments: Json) -> str:
     with suppress(yaml.YAMLError, ValueError, RecursionError):  # no data, or not one record
         loaded = yaml.safe_load(text)
         records = loaded if isinstance(loaded, list) else [loaded]
-        values = [{plain(str(v)) for _, v in islice(_leaves(item), 999)} for item in (arguments, *records)]
+        values = [{plain(str(v)) for _, v in islice(leaves(item), 999)} for item in (arguments, *records)]
         exact = [record for record, held in zip(records, values[1:], strict=True) if values[0] & held]
         (only,) = records if len(records) == 1 else exact
         return str(only.get(name, "")) if isinstance(only, dict) else ""
     return ""
-
-
-def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The single values of arguments, with the names that lead there. A name below an argument is a value at
-    '': a model may write it."""
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from [((*path, ""), str(key))] if path else []
-            yield from _leaves(item, (*path, str(key)))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _leaves(item, path)
-    else:
-        yield path, value

@@ -22,13 +22,13 @@ def plan_problem(
     subtasks: Sequence[PlannedSubtask],
     *,
     old: Plan | None = None,
-    results: Mapping[str, Result] | None = None,
+    results: Collection[str] = (),
     discard: Sequence[str] = (),
     may_be_empty: bool = False,
 ) -> str | None:
     """The first reason to send a plan back, or None: ids, dependencies, cycles, and failed work in the same
     words."""
-    subtasks, finished = expanded(subtasks), set(results or {})
+    subtasks, finished = expanded(subtasks), set(results)
     unknown = sorted(set(discard) - finished)
     if unknown:
         return (
@@ -124,7 +124,7 @@ def join_plan(
     subtasks: Sequence[PlannedSubtask],
     *,
     old: Plan | None,
-    results: Mapping[str, Result],
+    results: Collection[str],
     discard: Sequence[str] = (),
     used_ids: Collection[str] = (),
 ) -> list[Subtask]:
@@ -162,6 +162,21 @@ def join_plan(
         for subtask in new
     ]
     return [*finished.values(), *fresh]
+
+
+def still_wanted(revision: Sequence[PlannedSubtask], plan: Plan, ids: Collection[str]) -> set[str]:
+    """Those of `ids`, subtasks of the plan, that its revision repeats with the same call, or builds on."""
+    listed = {subtask.id: subtask for subtask in expanded(revision)}
+    used = {key for subtask in listed.values() for key in subtask.depends_on} - listed.keys()
+
+    def is_repeated(old: Subtask) -> bool:
+        new = listed.get(old["id"])
+        if new is None or not same_words(old["description"], new.description):
+            return False
+        return not new.calls or _call(new) == old["call"]
+
+    begun = [item for item in plan.get("subtasks", []) if item["id"] in ids]
+    return {item["id"] for item in begun if item["id"] in used or is_repeated(item)}
 
 
 def _call(subtask: PlannedSubtask) -> Call | None:

@@ -65,7 +65,7 @@ async def test_the_planners_own_answer_comes_in_tokens_too(drive: Drive) -> None
     ("switches", "replies"),
     [
         ({"effort": "paper"}, [answer("Lyon.", score=3, mend="now"), answer(LONG, score=10)]),
-        ({"effort": "auto"}, [checked("Lyon.", NEEDED, work="look again"), checked(LONG, check())]),
+        ({"effort": "auto"}, [checked("Lyon.", NEEDED, work="look again"), answer(LONG, score=10)]),
     ],
 )
 async def test_an_answer_that_does_not_stand_is_never_sent(
@@ -128,7 +128,7 @@ async def test_what_the_roles_wrote_is_among_the_custom_events(drive: Drive) -> 
     out = await drive(Script(answers=[checked(LONG, check())]), task=None, effort="auto")
     _, events = await streamed(out)
     written = {event["role"]: event["reply"] for event in events if event["event"] == "replied"}
-    assert list(written) == ["planner", "tool", "answer"]
+    assert list(written) == ["planner", "reflector", "tool", "answer"]
     assert written["answer"]["checks"] == [check()]
 
 

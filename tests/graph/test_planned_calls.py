@@ -143,7 +143,8 @@ async def test_the_reflector_sees_the_planned_call_and_may_plan_another(drive: D
     )
     out = await drive(script, effort="auto", prospective_reflection=True)
     assert 'lookup({"key": "x"' in out.asked("PlanDiagnosis")[0].last
-    assert out.world.calls == ["better"]
+    assert out.world.calls == ["x", "better"], "the first is read beside the examination"
+    assert list(out.subtasks) == ["a_2"]
 
 
 async def test_guidance_that_comes_after_the_plan_is_heeded(drive: Drive) -> None:
@@ -186,7 +187,7 @@ async def test_several_calls_are_made_side_by_side_and_depended_on_together(driv
         "of",
         "z",
     ]
-    assert out.kinds == ["Plan", "AnswerDraft"]
+    assert out.kinds == ["Plan", "PlanDiagnosis", "AnswerDraft"]
 
 
 async def test_the_worker_of_one_of_several_calls_is_told_which(drive: Drive) -> None:

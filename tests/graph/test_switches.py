@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Sequence
@@ -181,7 +182,37 @@ def test_every_switch_is_compared() -> None:
     }
     memories = {"short_term_memory", "long_term_memory"}  # below: what they hold is never nothing
     compared = {name for case in CASES for name in case.off}
-    assert switches == (memories | compared | {"approve_plan"}) - {"foresight"}
+    in_auto = {"first_look", "signs", "answer_checks"}
+    assert switches == (memories | compared | in_auto | {"approve_plan"}) - {"foresight"}
+
+
+NOTES = {"name": "notes.txt", "data": base64.b64encode(b"The list was corrected. Order 7 costs 5.").decode()}
+SIGNED = {"task": "Add the invoices, unless an order was cancelled.", "files": [NOTES]}
+
+
+async def test_without_a_first_look_the_files_are_named_and_their_signs_unknown(drive: Drive) -> None:
+    on = await drive(Script(), task=SIGNED, effort="auto", thread="on")
+    off = await drive(Script(), task=SIGNED, effort="auto", first_look=False)
+    assert "Order 7 costs 5." in on.asked("Plan")[0].text
+    assert not any("Order 7 costs 5." in seen.text for seen in off.requests)
+    assert "notes.txt" in off.asked("Plan")[0].text
+    assert {sign["origin"] for sign in on.state["look"]["signs"]} == {"user", "file:notes.txt"}
+    assert {sign["origin"] for sign in off.state["look"]["signs"]} == {"user"}
+
+
+async def test_without_signs_the_files_are_shown_and_no_prompt_speaks_of_signs(drive: Drive) -> None:
+    off = await drive(Script(), task=SIGNED, effort="auto", signs=False)
+    assert "Order 7 costs 5." in off.asked("Plan")[0].text
+    assert not any(re.search(r"\bS1\b", whole(seen)) for seen in off.requests)
+
+
+async def test_without_checks_an_answer_is_scored_unless_that_is_off_too(drive: Drive) -> None:
+    for scored in (None, False):
+        out = await drive(
+            Script(), effort="auto", answer_checks=False, answer_intra=scored, thread=str(scored)
+        )
+        fields = set(out.asked("AnswerDraft")[0].schema["properties"])
+        assert fields == {"findings", "answer", "used_steps", *(["defects"] if scored is None else [])}
 
 
 NUMBERS = re.compile(r'(?<=[Ss]tep )\d+|(?<=step=")\d+|(?<=number=")\d+|(?<=# What is left\n).*')

@@ -34,10 +34,10 @@ async def test_what_a_check_finds_undone_becomes_one_subtask_and_the_answer_is_w
     out = await run(
         drive,
         checked("42", UNMET, work="Look up whether order 7 was cancelled."),
-        checked("40", check("S1")),
+        answer("40"),
         moves={"mend": [call("order 7")]},
     )
-    assert out.kinds == ["Plan", "ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]
+    assert out.kinds == ["Plan", "PlanDiagnosis", "ToolChoice", "AnswerDraft", "ToolChoice", "AnswerDraft"]
     assert (out.status, out.state["answer"]) == ("answered", "40")
     assert out.subtasks == {"a": "finished", "mend": "finished"}
     worker = out.asked("ToolChoice", "mend")[0].text
@@ -52,14 +52,46 @@ async def test_what_a_check_finds_undone_becomes_one_subtask_and_the_answer_is_w
     assert out.state["progress"]["round"] == 1
 
 
-async def test_a_task_is_mended_once(drive: Drive) -> None:
-    out = await run(drive, *[checked("42", UNMET, work="Look again.")] * 2)
+async def test_a_task_is_mended_once_and_then_its_answer_is_scored(drive: Drive) -> None:
+    unmet = checked("42", UNMET, work="Look again.")
+    out = await run(drive, unmet, answer("42", score=4, mend="never"), checked("43"))
     assert out.kinds.count("AnswerDraft") == 2
     assert out.kinds.count("Plan") == 1
     assert (out.status, list(out.subtasks)) == ("best_effort", ["a", "mend"])
-    assert "work" not in out.asked("AnswerDraft")[1].schema["properties"]
+    asked = [set(seen.schema["properties"]) for seen in out.asked("AnswerDraft")]
+    assert asked[1] == {"findings", "answer", "used_steps", "defects"}
+    assert out.state["draft"]["score"] == 4
     await out.go("and then?")
     assert "work" in out.asked("AnswerDraft")[2].schema["properties"], "each task may be mended"
+
+
+async def test_an_answer_that_fails_again_begins_a_round_with_every_mechanism(drive: Drive) -> None:
+    again = Script(
+        plans=[plan(sub("a")), plan(sub("b"), score=4), plan(sub("b"))],
+        diagnoses=[
+            diagnosis(),
+            *(diagnosis("ineffective_tool_selection", subtasks=[sub(key)]) for key in "cd"),
+        ],
+        answers=[checked("42", UNMET, work="Look again."), answer("41", score=4), answer("40")],
+    )
+    out = await drive(again, effort="auto", max_reflections=1)
+    assert (out.status, out.state["answer"], out.state["progress"]["round"]) == ("answered", "40", 2)
+    first, second, third = out.asked("Plan")
+    assert ("defects" in first.schema["properties"], "# Long-term memory" in first.text) == (False, False)
+    assert ("defects" in second.schema["properties"], "# Long-term memory" in second.text) == (True, True)
+    assert "Your own evaluation gave this" in third.last
+    assert [item["plan_version"] for item in out.state["plan_reviews"]] == [1, 3, 4]
+    assert list(out.subtasks)[-1] == "d"
+    assert out.state["plan"]["unresolved"], "one reflection was allowed"
+
+
+async def test_an_answer_that_fails_again_ends_the_task_if_it_has_one_round(drive: Drive) -> None:
+    out = await run(drive, checked("42", UNMET, work="Look again."), answer("41", score=4), max_rounds=1)
+    assert (out.status, out.state["progress"]["round"], out.kinds.count("Plan")) == ("best_effort", 1, 1)
+    low = await run(
+        drive, checked("42", UNMET, work="Look again."), answer("41", score=8), thread="u", answer_threshold=8
+    )
+    assert (low.status, low.kinds.count("AnswerDraft")) == ("answered", 2)
 
 
 async def test_an_unmet_check_that_nothing_can_settle_is_named(drive: Drive) -> None:
@@ -91,7 +123,7 @@ async def test_an_answer_without_a_plan_is_mended_too(drive: Drive) -> None:
     script = Script(
         plans=[plan()],
         moves={"mend": [call("order 7")]},
-        answers=[checked("42", UNMET, work="Look up order 7."), checked("40", check("S1"))],
+        answers=[checked("42", UNMET, work="Look up order 7."), answer("40")],
     )
     out = await drive(script, task=SIGNED, effort="auto")
     assert out.kinds == ["Plan", "AnswerDraft", "ToolChoice", "AnswerDraft"]
@@ -101,7 +133,7 @@ async def test_an_answer_without_a_plan_is_mended_too(drive: Drive) -> None:
 async def test_work_that_fails_leaves_a_best_effort(drive: Drive) -> None:
     world = World({"order 7": [broken("gone")]})
     moves = {"mend": [call("order 7"), ask_replan()]}
-    again = checked("42", UNMET)
+    again = answer("42", score=4, mend="never")
     out = await run(
         drive,
         checked("42", UNMET, work="Look up order 7."),
@@ -122,7 +154,7 @@ async def test_a_second_answer_that_is_none_leaves_the_first(drive: Drive) -> No
 async def test_the_subtask_takes_an_id_of_its_own(drive: Drive) -> None:
     script = Script(
         plans=[plan(sub("mend"))],
-        answers=[checked("42", UNMET, work="Look again."), checked("42", check("S1"))],
+        answers=[checked("42", UNMET, work="Look again."), answer("42")],
     )
     out = await drive(script, effort="auto")
     assert list(out.subtasks) == ["mend", "mend_2"]
@@ -133,7 +165,7 @@ async def test_whoever_approves_plans_approves_what_is_added(drive: Drive, decis
     out = await run(
         drive,
         checked("42", UNMET, work="Look up order 7."),
-        checked("40", check("S1")),
+        answer("40"),
         approve_plan=True,
     )
     await out.reply({"decision": "approve"})
@@ -165,14 +197,16 @@ async def test_signs_that_no_check_is_about_are_asked_for_once(drive: Drive) -> 
         ("low", None, True),
         ("auto", False, True),
         ("auto", True, False),
+        ("auto", "unchecked", False),
         ("paper", None, False),
         ("paper", False, False),
     ],
 )
 async def test_checks_take_the_place_of_findings_and_defects(
-    drive: Drive, effort: str, switch: bool | None, checks: bool
+    drive: Drive, effort: str, switch: bool | str | None, checks: bool
 ) -> None:
-    out = await drive(Script(answers=[answer(score=9)]), effort=effort, answer_intra=switch)
+    switches: Any = {"answer_checks": False} if switch == "unchecked" else {"answer_intra": switch}
+    out = await drive(Script(answers=[answer(score=9)]), effort=effort, **switches)
     fields = set(out.asked("AnswerDraft")[0].schema["properties"])
     scored = {"defects"} if not checks and switch is not False else set()
     assert fields == {"answer", "used_steps", *({"checks", "work"} if checks else {"findings", *scored})}
@@ -194,8 +228,8 @@ async def test_the_writers_own_part_is_short(drive: Drive) -> None:
 async def test_a_diagnosed_plan_is_not_diagnosed_again_for_what_is_added(drive: Drive) -> None:
     script = Script(
         diagnoses=[diagnosis()],
-        answers=[checked("42", UNMET, work="Look again."), checked("42", check("S1"))],
+        answers=[checked("42", UNMET, work="Look again."), answer("42")],
     )
-    out = await drive(script, effort="auto", forced_replans=(1,), prospective_reflection=True)
+    out = await drive(script, effort="auto", forced_replans=(1,))
     assert out.kinds.count("PlanDiagnosis") == 1
     assert out.kinds.count("Plan") == 1

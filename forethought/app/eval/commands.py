@@ -18,7 +18,20 @@ eval_app = typer.Typer(
 )
 
 
-class EvalOptions(CommandOptions):
+class RunningOptions(CommandOptions):
+    """The flags of a command that runs trials."""
+
+    out: Path | None = flag(help="Output folder, new or to continue.", metavar="DIR")
+    seed: int = flag(help="Random seed.", metavar="N", default=0)
+    parallel: int = flag(help="Maximum parallel runs.", metavar="N", default=4, min=1, max=256)
+    data: Path | None = flag(help="Benchmark data.", metavar="DIR")
+    max_usd: float | None = flag(help="Start no runs beyond this cost.", metavar="USD", min=0)
+    max_tokens_total: int | None = flag(help="Start no runs beyond this many tokens.", metavar="N", min=1)
+    fail_after: int = flag(help="Stop after this many consecutive failures.", metavar="N", default=5, min=1)
+    yes: bool = flag("--yes", "-y", help="Do not ask for confirmation.", default=False)
+
+
+class EvalOptions(RunningOptions):
     """The flags of `eval run`."""
 
     offers = "model base_url sets checkers"
@@ -28,12 +41,9 @@ class EvalOptions(CommandOptions):
         metavar="NAME|TASKS",
     )
     method: str = flag(help="Methods; the first is the baseline.", metavar="M,...", default="ours")
-    out: Path | None = flag(help="Output folder, new or to continue.", metavar="DIR")
     limit: int | None = flag(help="Number of samples to draw.", metavar="N", min=1, show_default="all")
     sample: str | None = flag(help="Only these samples.", metavar="ID,...")
     trials: int = flag(help="Runs per method and sample.", metavar="K", default=1, min=1, max=100)
-    seed: int = flag(help="Random seed.", metavar="N", default=0)
-    parallel: int = flag(help="Maximum parallel runs.", metavar="N", default=4, min=1, max=256)
     steps: int | None = flag(
         help="Maximum tool calls per sample.", metavar="N", min=1, show_default="the benchmark's"
     )
@@ -49,17 +59,12 @@ class EvalOptions(CommandOptions):
     seconds: float = flag(
         help="Maximum seconds per sample.", metavar="S", default=3_600, min=1, max=1_000_000
     )
-    data: Path | None = flag(help="Benchmark data.", metavar="DIR")
     option: list[str] | None = flag(help="Benchmark option (repeatable).", metavar="KEY=VALUE")
     train: int = flag(help="Training samples for methods that learn.", metavar="N", default=8, min=1)
     train_option: list[str] | None = flag(help="Training benchmark option (repeatable).", metavar="KEY=VALUE")
     judge_model: str | None = flag(help="Judge model.", metavar="M", show_default="--model")
     user_model: str | None = flag(help="Model that plays users.", metavar="M", show_default="--model")
-    max_usd: float | None = flag(help="Start no runs beyond this cost.", metavar="USD", min=0)
-    max_tokens_total: int | None = flag(help="Start no runs beyond this many tokens.", metavar="N", min=1)
-    fail_after: int = flag(help="Stop after this many consecutive failures.", metavar="N", default=5, min=1)
     scripted: bool = flag(help="Mark the model as scripted.", default=False)
-    yes: bool = flag("--yes", "-y", help="Do not ask for confirmation.", default=False)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -103,7 +108,7 @@ class LogsOptions(CommandOptions):
 
     logs: list[Path] = argument("Folders or logs from `eval run`.", "LOG...")
     benchmark: str | None = flag(
-        help="Import a benchmark for its own figures.",
+        help="Benchmark to import, if it is not built in.",
         metavar="NAME",
     )
 
@@ -143,5 +148,26 @@ def compare(options: CompareOptions) -> int:
     return eval_report.compare(options.logs, options.html, options.as_json, options.benchmark)
 
 
-for _name, _command in (("run", run), ("list", list_), ("report", report), ("compare", compare)):
+class AuditOptions(RunningOptions):
+    """The flags of `eval audit`."""
+
+    offers = "base_url checkers"
+
+    runs: Path = argument("Folder from `eval run`.", "RUNS")
+    trials: int = flag(help="Runs per skip, with and without the mechanism.", metavar="K", default=3, min=1)
+    skips: int = flag(help="Maximum skips per rule.", metavar="N", default=50, min=1)
+    benchmark: str | None = flag(help="Benchmark to import, if it is not built in.", metavar="NAME")
+    write: Path | None = flag(help="Write fitted rules.", metavar="FILE")
+
+
+def audit(options: AuditOptions) -> int:
+    """Measure what skips of effort auto cost and change."""
+    need_evals()
+    from forethought.app.eval.audit import audit_rules
+
+    return audit_rules(options)
+
+
+_COMMANDS = (("run", run), ("list", list_), ("report", report), ("compare", compare), ("audit", audit))
+for _name, _command in _COMMANDS:
     eval_app.command(_name)(typer_command(_command))

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from forethought.app.errors import CliError
-from forethought.app.eval.commands import EvalOptions
+from forethought.app.eval.commands import EvalOptions, RunningOptions
 from forethought.app.options import context_of, parse_set, settings_from
 from forethought.app.text import one_line
 from forethought.evals import registry
@@ -61,7 +61,7 @@ def plan_evaluation(options: EvalOptions) -> tuple[Settings, EvaluationPlan]:
             context={**_chosen(own, Context), **_chosen(learning, SynthesizerContext)},
             scripted=options.scripted,
         )
-        _check_models(plan, context, settings, options)
+        check_models(plan, context, settings, options)
     except (ValueError, ImportError) as error:
         raise CliError(one_line(error, 1000)) from error
     return settings, plan
@@ -124,7 +124,7 @@ def _chosen(sets: Sequence[str], of: type[BaseModel]) -> Mapping[str, Any]:
     return of.model_validate(chosen).model_dump(mode="json", include=set(chosen))
 
 
-def _check_models(plan: EvaluationPlan, context: Context, settings: Settings, options: EvalOptions) -> None:
+def check_models(plan: EvaluationPlan, context: Context, settings: Settings, options: RunningOptions) -> None:
     """Raises ConfigurationError, and CliError for a cap that could not be kept."""
     if options.max_usd == 0:
         raise CliError("--max-usd 0 allows no run: raise it, or leave it out for no cap")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from forethought.app.options import settings_from
 from forethought.app.text import clean, one_line, to_json
 from forethought.evals import registry
 from forethought.evals.results import Evaluation, ResultsError, Run, as_json_text, merged, read_evaluations
-from forethought.evals.types import DataError, InfrastructureError
+from forethought.evals.types import Benchmark, DataError, InfrastructureError
 from forethought.settings import Settings
 
 Json = dict[str, Any]
@@ -112,27 +112,38 @@ def show(run: Run, figures: Any) -> None:
 
 
 def summary_for(evaluation: Evaluation, named: str | None) -> Any:
-    """The benchmark's own figures; None for one that is not ours and that nobody has `named` now.
+    """The benchmark's own figures; None for one that is not ours and that nobody has `named` now."""
+    from forethought.evals.report.write import summary_of
+
+    benchmark = benchmark_of(evaluation, named)
+    if benchmark is None:
+        shown = one_line(evaluation.run.benchmark, 200)
+        echo(f"{shown}'s own figures are missing: add --benchmark {shown}, which imports it")
+    return benchmark and summary_of(benchmark)
+
+
+def benchmark_of(
+    evaluation: Evaluation, named: str | None, checkers: Collection[str] = ()
+) -> Benchmark | None:
+    """The evaluation's benchmark; None for one that is not ours and that nobody has `named` now.
 
     The evaluation's name for it is read from its folder, so that it never names what is imported. Raises
     CliError where `named` is another one, or cannot be imported.
     """
-    from forethought.evals.report.write import summary_of
-
     name = evaluation.run.benchmark
-    shown = one_line(name, 200)
     try:
-        benchmark = registry.benchmark(named) if named else registry.built_in_benchmark(name)
+        make = registry.benchmark if named else registry.built_in_benchmark
+        benchmark = make(named or name, checkers)
     except registry.UnknownNameError as error:
         if named:
             raise CliError(str(error)) from error
-        echo(f"{shown}'s own figures are missing: add --benchmark {shown}, which imports it")
         return None
     if benchmark.name != name:
+        shown = one_line(name, 200)
         raise CliError(
             f"{evaluation.folder} is an evaluation on {shown}, not on {benchmark.name}: correct --benchmark"
         )
-    return summary_of(benchmark)
+    return benchmark
 
 
 def _record(evaluation: Evaluation, figures: Any) -> Json:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rich.text import Text
@@ -21,7 +22,7 @@ from forethought.app.errors import (
     echo_error,
     explain,
 )
-from forethought.app.eval.commands import EvalOptions
+from forethought.app.eval.commands import EvalOptions, RunningOptions
 from forethought.app.eval.plan import plan_evaluation
 from forethought.app.eval.report import show
 from forethought.app.runner import Ending, Runner, claimed_threads, open_runner
@@ -37,7 +38,7 @@ from forethought.evals.harness.running import run_methods
 from forethought.evals.harness.training import pilot, train
 from forethought.evals.harness.trial import EvaluationRun
 from forethought.evals.report.write import summary_of, write_tables
-from forethought.evals.results import Result, read_evaluation
+from forethought.evals.results import Evaluation, Result, read_evaluation
 from forethought.evals.types import Method
 from forethought.models.live import LiveTransport
 from forethought.redaction import redactor
@@ -54,7 +55,7 @@ _LISTED = 10
 class EvalSession:
     """An evaluation under way."""
 
-    options: EvalOptions
+    options: RunningOptions
     run: EvaluationRun
     control: Control
     runner: Runner
@@ -190,14 +191,11 @@ class EvalSession:
             if self.runner.shutdown.requested:
                 raise Halt
 
-    def show(self) -> dict[str, Any]:
-        """Write table.md and results.json, and show them, what is to be mended, and where to look on. Returns
-        it all as plain JSON. Raises OSError."""
+    def show(self, tables: Callable[[Evaluation], dict[str, Any]] | None = None) -> dict[str, Any]:
+        """Show the tables (default: of the evaluation, which are also written), what is to be mended, and
+        where to look on. Returns it all as plain JSON. Raises OSError."""
         root = self.run.folder.root
-        evaluation = read_evaluation(root)
-        figures = write_tables(evaluation, summary_of(self.run.plan.benchmark))
-        if not self.options.as_json:
-            show(evaluation.run, figures)
+        figures = (tables or self._tables)(read_evaluation(root))
         failed = self._failed()
         lines = [
             f"could not run: {name}: {one_line(why, 300)}" for name, why in list(failed.items())[:_LISTED]
@@ -218,8 +216,15 @@ class EvalSession:
             "capped": self.control.capped,
             "cost": self.spent().as_json(),
             "estimate": self.estimate.as_json() if self.estimate else None,
-            **figures.as_json(),
+            **figures,
         }
+
+    def _tables(self, evaluation: Evaluation) -> dict[str, Any]:
+        """Write table.md and results.json, and show them. Returns the figures."""
+        figures = write_tables(evaluation, summary_of(self.run.plan.benchmark))
+        if not self.options.as_json:
+            show(evaluation.run, figures)
+        return figures.as_json()
 
     def _failed(self) -> dict[str, str]:
         """Why each run that is asked for could not be tried."""
@@ -241,29 +246,34 @@ def evaluate(options: EvalOptions) -> int:
     """Run an evaluation, or go on with it. Returns the exit code. Raises CliError."""
     settings, plan = plan_evaluation(options)
     with open_runner(options.as_json) as runner:
-        session = _open_session(runner, options, settings, plan)
-
-        def work() -> None:
-            try:
-                session.carry_out()
-            except asyncio.CancelledError:
-                raise KeyboardInterrupt from None
-            except Exception:
-                # Failures in a row stop an evaluation, whatever their kind: `_exit_code` tells them.
-                if session.control.error is None:
-                    raise
-
-        ending = runner.attempt(work)
+        session = open_session(runner, options, settings, plan, options.folder)
+        ending = carry_out(session)
         if session.tried or not (ending.error or session.control.error):
             runner.print_json(session.show())
         for name, learned in session.learned.items():
             if learned.get("records"):
                 file = session.run.folder.root / "learned" / f"{name}.json"
                 echo(f"next: forethought train export {file} --out DATASET")
-        return _exit_code(session, ending)
+        return exit_code(session, ending)
 
 
-def _exit_code(session: EvalSession, ending: Ending) -> int:
+def carry_out(session: EvalSession) -> Ending:
+    """Carry the session out. Returns how it ended."""
+
+    def work() -> None:
+        try:
+            session.carry_out()
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
+        except Exception:
+            # Failures in a row stop an evaluation, whatever their kind: `exit_code` tells them.
+            if session.control.error is None:
+                raise
+
+    return session.runner.attempt(work)
+
+
+def exit_code(session: EvalSession, ending: Ending) -> int:
     """Tell how it ended, and how it goes on. Returns the exit code."""
     if error := session.control.error:
         code = FAILED
@@ -293,11 +303,11 @@ def _result_line(result: Result) -> str:
     return f"{result.method} {result.sample}--{result.trial}: {score} ({why})"
 
 
-def _open_session(
-    runner: Runner, options: EvalOptions, settings: Settings, plan: EvaluationPlan
+def open_session(
+    runner: Runner, options: RunningOptions, settings: Settings, plan: EvaluationPlan, root: Path
 ) -> EvalSession:
-    """The evaluation's folder, held for this process until the runner closes."""
-    folder = RunFolder(options.folder)
+    """The evaluation in the folder `root`, held for this process until the runner closes."""
+    folder = RunFolder(root)
     folder.root.mkdir(parents=True, exist_ok=True)
     saver = runner.open(claimed_threads(file_address(folder.database), settings.key, "evaluation"))
     try:

@@ -8,7 +8,6 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from forethought.app.text import to_json
-from forethought.app.view import is_sign
 from forethought.state.plan_words import own_words
 
 Json = dict[str, Any]
@@ -45,7 +44,6 @@ def plan_versions(plans: Sequence[Mapping[str, Any]], result: Mapping[str, Any],
                 "version": version,
                 "plan": plan,
                 "review": review,
-                **_found(review),
                 "by": "reflector" if revised else "planner",
                 "replan": asked[-1] if asked and not revised else None,
                 "changes": plan_changes(before, plan) if before and plan else [],
@@ -53,13 +51,6 @@ def plan_versions(plans: Sequence[Mapping[str, Any]], result: Mapping[str, Any],
         )
         before = plan or before
     return versions
-
-
-def _found(review: Mapping[str, Any] | None) -> Json:
-    """The errors of a diagnosis, apart from the signs among them."""
-    found: Sequence[Json] = (review or {}).get("errors") or []
-    signs = [error for error in found if is_sign(error)]
-    return {"errors": [error for error in found if not is_sign(error)], "signs": signs}
 
 
 def plan_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Json]:

@@ -1,17 +1,18 @@
 """Our agent without each of its mechanisms: what each paper's ablation switches off, as fields of Context.
 
-An ablation is taken from REFERENCE, where every mechanism runs, so that the two differ in nothing else: at
-effort=auto a mechanism is off wherever it could change nothing.
+NAME is taken from REFERENCE, in which every mechanism runs, and ours-NAME from ours; no-first-look, no-signs
+and no-checks, which are in no paper, are taken from ours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 REFERENCE = "ours-paper"
-"""The method that the ablations change and are compared with."""
+"""Our agent with every mechanism as in its paper."""
+OURS = "ours"
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,11 @@ class Ablation:
     about: str
     """What is off, with the paper's table."""
     switches: Mapping[str, Any] = field(default_factory=dict)
+    base: str = REFERENCE
+    """The method that it changes and is compared with."""
 
 
-ABLATIONS: Mapping[str, Ablation] = {
+_OF_PAPERS: Mapping[str, Ablation] = {
     "no-prospective-reflection": Ablation(
         "without prospective reflection (PreFlect 3.2.2)", {"prospective_reflection": False}
     ),
@@ -52,4 +55,13 @@ ABLATIONS: Mapping[str, Ablation] = {
         {"short_term_memory": False, "long_term_memory": False},
     ),
     "no-foresight": Ablation("without foresight (SAMULE 3.2.3)", {"foresight": "off"}),
+}
+ABLATIONS: Mapping[str, Ablation] = {
+    **_OF_PAPERS,
+    **{f"ours-{name}": replace(off, base=OURS) for name, off in _OF_PAPERS.items()},
+    "no-first-look": Ablation("without the first look at files", {"first_look": False}, OURS),
+    "no-signs": Ablation("without signs", {"signs": False}, OURS),
+    "no-checks": Ablation(
+        "without checks or scores of the answer", {"answer_checks": False, "answer_intra": False}, OURS
+    ),
 }

@@ -59,15 +59,11 @@ class Ours(Method):
         try:
             tools = trial.tools
             graph = self._graph(trial, tools, meter)
-            payload = await self._task_input(trial, tools)
+            run = GraphRun(graph, self.context(trial), {"configurable": {"thread_id": trial.thread}})
+            await trial.checkpointer.adelete_thread(trial.thread)
+            payload = await self._begin(trial, run)
         except (ValueError, FilesError) as error:
             raise InfrastructureError(f"sample {trial.sample.id}: {error}") from error
-        await trial.checkpointer.adelete_thread(trial.thread)
-        run = _Run(graph, self.context(trial), {"configurable": {"thread_id": trial.thread}})
-        if trial.sample.earlier:
-            update = StateUpdate(_conversation(trial.sample.earlier), LAST_NODE)
-            # Not the graph's own, which takes no such write from a client.
-            await CompiledStateGraph.abulk_update_state(graph, run.config, [[update]])
         stopped = await run.to_its_end(payload)
         if tools.broken is not None:
             raise tools.broken
@@ -76,6 +72,16 @@ class Ours(Method):
             raise InfrastructureError(f"sample {trial.sample.id}: {readout.refused}")
         reward = await tools.finish(readout.answer)
         return _attempt(readout, trial, tools, meter, reward, time.monotonic() - started, stopped)
+
+    async def _begin(self, trial: TrialContext, run: GraphRun) -> Any:
+        """Make the thread ready. Returns what the graph is run with. Raises FilesError, ValueError,
+        InfrastructureError and ConfigurationError."""
+        payload = await self._task_input(trial, trial.tools)
+        if trial.sample.earlier:
+            update = StateUpdate(_conversation(trial.sample.earlier), LAST_NODE)
+            # Not the graph's own, which takes no such write from a client.
+            await CompiledStateGraph.abulk_update_state(run.graph, run.config, [[update]])
+        return payload
 
     def context(self, trial: TrialContext) -> Context:
         """What the agent is run with: the operator's choices, then the method's own, then the evaluation's.
@@ -140,17 +146,26 @@ def _conversation(earlier: Sequence[EarlierTask]) -> dict[str, Any]:
 
 
 @dataclass
-class _Run:
+class GraphRun:
     """One run of the graph, with nobody to answer what it asks."""
 
     graph: AgentGraph
     context: Context
     config: RunnableConfig
+    first: Context | None = None
+    """Context of the first superstep, and of the next ones until the plan is examined, if it is another."""
     refusals: int = 0
 
     async def to_its_end(self, payload: Any) -> str:
         """Run until the agent ends; why it was stopped before that ('' if it was not)."""
         try:
+            while self.first is not None:
+                await self.graph.ainvoke(payload, self.config, context=self.first, interrupt_after="*")
+                payload, state = None, await self.graph.aget_state(self.config)
+                if not state.next:
+                    return ""
+                if state.values.get("plan", {}).get("reviewed", True):
+                    self.first = None
             while True:
                 await self.graph.ainvoke(payload, self.config, context=self.context)
                 interrupts = (await self.graph.aget_state(self.config)).interrupts

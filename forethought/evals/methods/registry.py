@@ -27,7 +27,8 @@ _OURS = [
     Ours("ours-low", "our agent without reflector and self-evaluation (effort=low)", {"effort": "low"}),
 ]
 _ABLATIONS = [
-    Ours(name, f"{REFERENCE}, {off.about}", {**_PAPER, **off.switches}) for name, off in ABLATIONS.items()
+    Ours(name, f"{off.base}, {off.about}", {**(_PAPER if off.base == REFERENCE else {}), **off.switches})
+    for name, off in ABLATIONS.items()
 ]
 _BASELINES: list[Baseline] = [
     React(), Act(), PlanAndAct(), Reflexion(), SelfRefine(), RefineToBudget(), BestOfN(), BestOfBudget(),

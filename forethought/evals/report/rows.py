@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from forethought.evals.methods.ablations import ABLATIONS, REFERENCE
+from forethought.evals.methods.ablations import ABLATIONS
 from forethought.evals.report.mechanisms import MechanismFigures, mechanism_figures
 from forethought.evals.results import Evaluation, Result, by_sample, mean_by_sample, metrics_of
 from forethought.evals.statistics import Interval, Paired, compare_paired, mean_interval, pass_curves
@@ -86,7 +86,7 @@ def reference(name: str, methods: Sequence[str]) -> str:
     """What the method `name` is an ablation of, among `methods`; '' for no ablation, or where it is not
     there. Names may end with the folder they come from."""
     method, space, folder = name.partition(" (")
-    wanted = (REFERENCE + space + folder, REFERENCE) if method in ABLATIONS else ()
+    wanted = (ABLATIONS[method].base + space + folder, ABLATIONS[method].base) if method in ABLATIONS else ()
     return next((base for base in wanted if base in methods), "")
 
 

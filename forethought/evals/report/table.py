@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forethought.evals.methods.ablations import ABLATIONS, REFERENCE
+from forethought.evals.methods.ablations import ABLATIONS
 from forethought.evals.report import mechanisms
 from forethought.evals.report.rows import Figures, Row, reference
 from forethought.evals.results import Run
@@ -65,9 +65,10 @@ def notes(run: Run, figures: Figures) -> list[str]:
     if learned := [f"{name} {run.learned_for[name]:,}" for name in methods if name in run.learned_for]:
         lines.append(f"Tokens for learning from training samples (in no mean): {', '.join(learned)}.")
     alone = [n for n in methods if n.partition(" (")[0] in ABLATIONS and not reference(n, methods)]
-    if alone:
+    for base in dict.fromkeys(ABLATIONS[name.partition(" (")[0]].base for name in alone):
+        own = [name for name in alone if ABLATIONS[name.partition(" (")[0]].base == base]
         lines.append(
-            f"{REFERENCE} is missing; compare {', '.join(alone)} with it, since all other methods "
+            f"{base} is missing; compare {', '.join(own)} with it, since all other methods "
             "differ in more than one mechanism."
         )
     failed = sum(row.infrastructure_failures for row in figures.rows)

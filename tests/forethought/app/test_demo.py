@@ -21,13 +21,11 @@ def test_the_demo_shows_what_the_agent_does(cli: Cli) -> None:
     result = done.json
     assert result["status"] == "answered"
     assert json.loads((DEMO / "expected.json").read_text("utf-8"))["answer"] in result["answer"]
-    assert [source["origin"] for source in result["sources"]] == ["file:claims.xlsx"]
+    assert {source["origin"] for source in result["sources"]} == {"file:claims.xlsx"}
 
-    first = result["plan_reviews"][0]
-    assert first["errors"], "a planning error is found"
-    assert first["revised"]
-    assert result["plan_reviews"][-1]["errors"] == []
-    assert any("withdrawn" in error["evidence"] for error in first["errors"]), "an uncovered sign"
+    (review,) = result["plan_reviews"]
+    assert review["revised"]
+    assert any("withdrawn" in error["evidence"] for error in review["errors"])
     assert {step["tool"] for step in result["steps"]} >= {"python"}
     assert all(check["ok"] == "yes" for check in result["checks"])
     assert {check["about"] for check in result["checks"]} >= {"S1", "S2", "S7", "S14"}

@@ -21,6 +21,10 @@ SAMPLES = {s.groups["fault"]: s for s in PriceRegister(per_fault=1).samples(Path
 Run = Callable[..., Any]
 
 
+MOST_CALLS = 5.5
+"""Model calls a task with effort auto."""
+
+
 @pytest.fixture
 def right(model_server: Callable[..., ModelServer], settings: Callable[..., Settings]) -> Run:
     """Whether the agent, with these switches, answers a sample rightly."""
@@ -65,6 +69,19 @@ async def test_the_whole_agent_mends_every_fault(right: Run, fault: str) -> None
 async def test_without_its_mechanism_a_fault_stays(right: Run, fault: str, switches: dict[str, Any]) -> None:
     assert not await right(SAMPLES[fault], **switches)
     assert await right(SAMPLES["none"], **switches), "a task without a fault needs no mechanism"
+
+
+async def test_with_effort_auto_every_fault_is_mended_at_few_calls(
+    model_server: Callable[..., ModelServer], settings: Callable[..., Settings]
+) -> None:
+    server = model_server(planted(SAMPLES.values()))
+    for fault, sample in SAMPLES.items():
+        graph = build_agent(tools=tools_for(prices_of(sample.data)), settings=settings(server), builtin=())
+        context = Context(model="openai:scripted", effort="auto")
+        out = await graph.ainvoke({"task": sample.task}, context=context)
+        assert out["answer"] == str(sample.target), fault
+        assert out["status"] == "answered"
+    assert len(server.requests) <= MOST_CALLS * len(SAMPLES)
 
 
 def test_tasks_are_drawn_evenly_and_reproducibly() -> None:

@@ -84,6 +84,7 @@ def test_any_covers_content_alone() -> None:
         ("to", ["mailto:ann@x.org"], "ann@x.org", True),
         ("to", ["ann@x.org.evil.com"], "ann@x.org", False),
         ("to", ["ann@x.org <eve@y.org>"], "ann@x.org", False),
+        ("to", ["eve@y.org, <ann@x.org>"], "ann@x.org", False),
         ("seats", 1000, "1,000", True),
         ("seats", 3, "3.0", True),
         ("seats", 30, "3", False),

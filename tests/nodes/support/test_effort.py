@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import re
+from collections.abc import Iterator
+from itertools import combinations, product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from forethought.nodes.support.effort import RULES, Moment, why_skipped
+from forethought.json_files import FileError
+from forethought.nodes.support.answer_reply import checks_answer
+from forethought.nodes.support.effort import RULES, Moment, Rule, load_rules, skipping_rule
 from forethought.state.context import Context, Mechanism
 from forethought.tools.base import Observation, make_tool
 from forethought.tools.python import PYTHON
@@ -33,6 +36,14 @@ def skips(out: Driven) -> list[tuple[str, str]]:
 
 def skipped(out: Driven, mechanism: Mechanism) -> bool:
     return mechanism in dict(skips(out))
+
+
+def test_ids_of_rules_differ_and_a_rule_with_an_unknown_condition_is_refused(tmp_path: Path) -> None:
+    assert len({rule.id for rule in RULES}) == len(RULES)
+    path = tmp_path / "effort.yaml"
+    path.write_text("rules:\n  - {id: a, mechanism: plan_intra, skip_if: [rains], why: it rains}\n", "utf-8")
+    with pytest.raises(FileError, match=r"effort.yaml:2: .*no condition 'rains'"):
+        load_rules(path)
 
 
 def test_the_docs_list_the_rules() -> None:
@@ -73,7 +84,7 @@ async def test_low_still_looks_at_the_task(drive: Drive) -> None:
     assert "# Signs" in out.asked("Plan")[0].text
 
 
-async def test_a_plan_is_evaluated_by_its_author_only_where_no_reflector_examines_it(drive: Drive) -> None:
+async def test_a_plan_is_evaluated_by_its_author_if_the_reflector_is_off(drive: Drive) -> None:
     examined = await drive(Script(), effort="auto")
     assert skipped(examined, "plan_intra")
     assert "defects" not in examined.asked("Plan")[0].schema["properties"]
@@ -82,128 +93,104 @@ async def test_a_plan_is_evaluated_by_its_author_only_where_no_reflector_examine
     assert "defects" in alone.asked("Plan")[0].schema["properties"]
 
 
-READING = plan(reading("a"))
-BUILT_UPON = plan(reading("a"), sub("b", ["a"]))
-SIGNED = "Pay it, unless the order was cancelled."
-LONG = "\n".join(f"line {n} of a long report on costs" for n in range(3_000))
-PARTLY_SEEN = {
-    "task": "the task",
-    "files": [{"name": "report.txt", "data": base64.b64encode(LONG.encode()).decode()}],
+CODE = {"tool": "python", "arguments": {"code": "1 + 1"}}
+PLANS = {
+    "one reading": plan(reading("a")),
+    "several readings": plan(reading("a"), reading("b")),
+    "many readings": plan(*map(reading, "abcd")),
+    "built upon": plan(reading("a"), sub("b", ["a"])),
+    "computes": plan(sub("a", call=CODE)),
+    "a worker chooses": plan(sub("a")),
 }
-SEEN = {"task": "the task", "files": [{"name": "costs.txt", "data": base64.b64encode(b"A 1, B 2").decode()}]}
-ONLY_READS = "the plan only reads, and no step builds on the readings"
-SHORT = "the plan is short: a wrong step costs no more than an examination"
-ALL_SEEN = "all files were seen, and the plan handles each relevant sign"
+SIGNED = "Pay it, unless the order was cancelled."
 
 
-def on_sign(bears: str, handled_by: str = "", sign: str = "S1") -> Any:
-    """The verdict of a plan's author."""
-    return {"sign": sign, "bears": bears, "handled_by": handled_by}
+def order(article: str) -> str:
+    """Order an article.
+
+    Args:
+        article: Its number.
+    """
+    return f"{article} ordered"
 
 
-async def examined(drive: Drive, *plans: Any, task: Any, **switches: Any) -> Driven:
-    out: Driven = await drive(
-        Script(plans=plans), task=task, **{"effort": "auto", "context_tokens": 16_000, **switches}
-    )
-    return out
+ORDER = make_tool(order, effect="write")
 
 
-@pytest.mark.parametrize("first", [READING, plan(reading("a"), reading("b"))], ids=["one", "several"])
-async def test_a_plan_that_only_reads_is_not_examined(drive: Drive, first: Any) -> None:
-    out = await examined(drive, first, task=PARTLY_SEEN)
-    assert "PlanDiagnosis" not in out.kinds
-    assert ("prospective_reflection", ONLY_READS) in skips(out)
+BY_WRITER = {("one reading", False), ("one reading", True), ("several readings", False),
+             ("several readings", True)}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("first", "task"),
-    [
-        (BUILT_UPON, PARTLY_SEEN),
-        (plan(sub("a", call={"tool": "python", "arguments": {"code": "1 + 1"}})), PARTLY_SEEN),
-        (plan(sub("a")), PARTLY_SEEN),
-        (READING, SIGNED),
-    ],
-    ids=["built upon", "computes", "leaves the call to its worker", "has a sign"],
-)
-async def test_what_more_than_a_reading_can_follow_from_is_examined(
-    drive: Drive, first: Any, task: Any
+@pytest.mark.parametrize("checks", [True, False], ids=["checks", "no checks"])
+@pytest.mark.parametrize("changes", [True, False], ids=["a tool changes", "tools read"])
+@pytest.mark.parametrize("first", PLANS)
+async def test_every_plan_that_acts_is_examined_once_by_another_than_its_author(
+    drive: Drive, first: str, changes: bool, checks: bool
 ) -> None:
-    out = await examined(drive, first, task=task)
-    assert "PlanDiagnosis" in out.kinds
-    assert not skipped(out, "prospective_reflection")
+    script = Script(plans=[PLANS[first]])
+    out = await drive(script, task=SIGNED, effort="auto", answer_checks=checks, tools=[ORDER] * changes)
+    by_writer = checks and (first, changes) in BY_WRITER
+    assert out.kinds.count("PlanDiagnosis") == (0 if by_writer else 1)
+    assert ("checks" in out.asked("AnswerDraft")[0].schema["properties"]) is checks
 
 
-@pytest.mark.parametrize(
-    ("task", "signs"),
-    [
-        ("the task", []),
-        (SIGNED, [on_sign("cancelled ones are left out", "a")]),
-        (SIGNED, [on_sign("no")]),
-    ],
-    ids=["no sign", "looked after", "does not bear"],
-)
-async def test_a_plan_that_looks_after_all_there_is_is_not_examined(
-    drive: Drive, task: str, signs: Any
-) -> None:
-    few = plan(sub("a"), sub("b", ["a"]), signs=signs)
-    many = plan(sub("a"), *(sub(key, ["a"]) for key in "bcd"), signs=signs)
-    short = await examined(drive, few, task=task)
-    seen = await examined(drive, many, task={**SEEN, "task": task}, thread="seen")
-    for out, why in ((short, SHORT), (seen, ALL_SEEN)):
-        assert "PlanDiagnosis" not in out.kinds
-        assert ("prospective_reflection", why) in skips(out)
-    unseen = await examined(drive, many, task=task, thread="unseen")
-    assert "PlanDiagnosis" in unseen.kinds
+@pytest.mark.parametrize(("one", "other"), [*combinations(RULES, 2)], ids=lambda rule: rule.id)
+def test_no_two_rules_excuse_each_other(one: Rule, other: Rule) -> None:
+    """Whenever both hold, one who is not the plan's author examines the plan."""
+    together = 0
+    for moment in moments():
+        skips = {rule.mechanism for rule in RULES if rule.holds(moment)} | _switched_off(moment.context)
+        if not (one.holds(moment) and other.holds(moment)):
+            continue
+        together += 1
+        examined = bool(moment.before)  # it is the revision of an examined plan
+        reflector = "prospective_reflection" not in skips
+        writer = checks_answer(moment.context) or "answer_intra" not in skips
+        assert examined or reflector or writer, moment
+        if {one.mechanism, other.mechanism} == {"plan_intra", "prospective_reflection"} and not examined:
+            assert checks_answer(moment.context), "the writer was named as the one who examines"
+    assert together or one.mechanism == other.mechanism
 
 
-async def test_a_short_plan_is_examined_where_a_tool_changes_something(drive: Drive) -> None:
-    def order(article: str) -> str:
-        """Order an article.
-
-        Args:
-            article: Its number.
-        """
-        return f"{article} ordered"
-
-    out = await drive(Script(plans=[plan(sub("a"))]), effort="auto", tools=[make_tool(order, effect="write")])
-    assert "PlanDiagnosis" in out.kinds
+def _switched_off(context: Context) -> set[str]:
+    return {name for name in get_args(Mechanism) if context.wants(name) is False}
 
 
-async def test_signs_that_are_not_even_listed_have_been_seen_by_nobody(drive: Drive) -> None:
-    kinds = ("excludes", "cancelled", "corrected", "supersedes", "estimate")
-    text = "\n\n".join(f"The {kind} list {n}." for kind in kinds for n in range(5))
-    files = [{"name": "rules.txt", "data": base64.b64encode(text.encode()).decode()}]
-    signs = [on_sign("no", sign=f"S{n}") for n in range(1, 13)]
-    out = await examined(drive, plan(sub("a"), signs=signs), task={"task": "Hello", "files": files})
-    assert out.state["look"]["more_signs"] == 13
-    assert "PlanDiagnosis" in out.kinds
-
-
-@pytest.mark.parametrize(
-    ("task", "signs", "switches"),
-    [
-        (PARTLY_SEEN, [], {}),
-        (SIGNED, [], {}),
-        (SIGNED, [on_sign("no", sign="S9")], {}),
-        (SIGNED, [on_sign("cancelled ones are left out", "nobody")], {}),
-        ("the task", [], {"prospective_reflection": True}),
-    ],
-    ids=["unseen", "no verdict", "another sign's verdict", "not looked after", "switched on"],
-)
-async def test_what_may_have_been_passed_by_is_examined(
-    drive: Drive, task: Any, signs: Any, switches: Any
-) -> None:
-    out = await examined(drive, plan(sub("a"), sub("b", ["a"]), signs=signs), task=task, **switches)
-    assert "PlanDiagnosis" in out.kinds
+def moments() -> Iterator[Moment]:
+    """Moments that differ in all that the rules ask about."""
+    subtasks = ([(reading("a"), [])], [("worker", ["a"])], [(reading(key), []) for key in "abcd"])
+    lookup = World().tool()
+    for kind, checks, reflector, round_, revises, writes in product(
+        subtasks, (True, False), (None, True, False), (1, 2), ("", "this", "another"), (True, False)
+    ):
+        pending: Any = [
+            {
+                "id": str(at),
+                "description": "d",
+                "depends_on": after,
+                "status": "pending",
+                "call": what["calls"][0] if isinstance(what, dict) else None,
+            }
+            for at, (what, after) in enumerate(kind)
+        ]
+        state: Any = {
+            "plan": {"subtasks": pending},
+            "progress": {"n": 0, "task": 1, "round": round_},
+            "trajectory": [],
+        }
+        yield Moment(
+            state,
+            Context(effort="auto", answer_checks=checks, prospective_reflection=reflector),
+            {"lookup": lookup, **({"order": ORDER} if writes else {})},
+            pending[0],
+            {"this": state["plan"], "another": {"subtasks": []}}.get(revises),
+        )
 
 
 async def test_a_new_plan_is_examined_by_the_same_rules(drive: Drive) -> None:
-    heeded = [on_sign("cancelled ones are left out", "c")]
-    plans = plan(sub("a"), sub("b", ["a"])), plan(sub("c"), sub("d", ["c"]), signs=heeded)
-    script = Script(plans=plans, moves={"b": [ask_replan()]})
-    out = await drive(script, task=SIGNED, effort="auto")
-    assert out.kinds.count("PlanDiagnosis") == 1
-    assert skips(out).count(("prospective_reflection", SHORT)) == 1
+    plans = PLANS["built upon"], plan(sub("c"), sub("d", ["c"]))
+    out = await drive(Script(plans=plans, moves={"b": [ask_replan()]}), task=SIGNED, effort="auto")
+    assert out.kinds.count("PlanDiagnosis") == 2
 
 
 async def test_a_move_is_evaluated_where_it_may_compute_or_follows_a_failure(drive: Drive) -> None:
@@ -225,9 +212,10 @@ def test_where_no_tool_does_more_than_read_moves_are_not_evaluated() -> None:
     subtask: Any = {"id": "a", "depends_on": ["b"], "call": None}
 
     def why(tools: Any) -> str:
-        return why_skipped("tool_intra", Moment({}, Context(effort="auto"), tools, subtask))
+        rule = skipping_rule("tool_intra", Moment({}, Context(effort="auto"), tools, subtask))
+        return rule.id if rule else ""
 
-    assert why(reads) == "the subtask only reads, without a failure or a surprise"
+    assert why(reads) == "subtask_only_reads"
     assert why({**reads, "python": PYTHON}) == ""
 
 
@@ -240,7 +228,8 @@ async def test_an_answer_with_checks_is_not_scored_as_well(drive: Drive) -> None
 
 
 async def test_a_skip_knows_its_step_and_its_task(drive: Drive) -> None:
-    out = await drive(Script(plans=[READING]), effort="auto")
+    out = await drive(Script(plans=[PLANS["one reading"]]), effort="auto")
     assert {(item["n"], item["task"]) for item in out.state["skipped"]} == {(0, 1), (1, 1)}
+    assert {item["rule"] for item in out.state["skipped"]} <= {rule.id for rule in RULES}
     await out.go("and then?")
     assert out.state["skipped"][-1]["task"] == 2

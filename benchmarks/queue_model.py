@@ -11,14 +11,14 @@ characters each. Give the agent time, no retries and this model:
         --base-url http://127.0.0.1:8399/v1 --model openai:reader --seconds 100000 --yes --out runs/traps
 
 Whoever answers sees nothing but these prompts, and a new reader answers for each method, under the same
-instruction. Both begin: "You see only the prompt. Reply with the JSON asked for: one object that fits the
-schema at the end, and nothing else. Use no tool, and open no other file." A careful reader is told: "Work
-as well as you can. Read all of the prompt, think before you write, calculate exactly, and check your reply
-against the prompt. You know nothing about the task but what the prompt says." A hasty reader imitates a
-weak model: "Work fast, as a small model would. Take the first plausible reading of the task and of each
-text. Follow explicit instructions of the prompt, step by step. Do not look for exceptions, corrections or
-second meanings on your own; consider one only where the prompt itself points at it. Judge a reply, your own
-as well, at first sight."
+instruction: "You see only the prompt. Reply with the JSON asked for: one object that fits the schema at the
+end, and nothing else. Use no tool, and open no other file. Work as well as you can. Read all of the prompt,
+think before you write, calculate exactly, and check your reply against the prompt. You know nothing about the
+task but the words of the prompt."
+
+`--inattention 0.2 --seed 1` makes the reader weaker in a way that anyone can repeat: each line or sentence of
+material is left out of the written prompt with probability 0.2 (`benchmarks.inattention`). No reader is told
+to be careless. Tokens are counted on the prompt as it was sent.
 """
 
 from __future__ import annotations
@@ -31,16 +31,25 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from benchmarks.inattention import Reader
 
-def prompt_of(request: dict[str, Any]) -> str:
-    """What the one who answers reads."""
-    parts = [f"=== {message['role']} ===\n{message['content']}" for message in request["messages"]]
+
+def prompt_of(request: dict[str, Any], reader: Reader | None = None) -> str:
+    """The messages, as `reader` sees them, and the schema of the reply."""
+    messages = reader.sees(request["messages"]) if reader else request["messages"]
+    parts = [f"=== {message['role']} ===\n{message['content']}" for message in messages]
     schema = request.get("response_format", {}).get("json_schema", {}).get("schema")
     return "\n\n".join([*parts, f"=== schema of the reply ===\n{json.dumps(schema, indent=1)}"])
 
 
-def serve(folder: Path, port: int) -> ThreadingHTTPServer:
-    """The server, not yet started; port 0 chooses a free one. Earlier prompts stay in the folder."""
+def serve(folder: Path, port: int, reader: Reader | None = None) -> ThreadingHTTPServer:
+    """Create the server; start it with `serve_forever`. Earlier prompts stay in the folder.
+
+    Args:
+        folder: Queue of prompts and replies.
+        port: Port to listen on; 0 chooses a free one.
+        reader: Leaves out lines of material; None shows everything.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     numbers = itertools.count(1 + len(list(folder.glob("*.prompt.txt"))))
 
@@ -48,7 +57,7 @@ def serve(folder: Path, port: int) -> ThreadingHTTPServer:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             prompt, name = prompt_of(request), f"{next(numbers):05}"
-            (folder / f"{name}.prompt.txt").write_text(prompt, "utf-8")
+            (folder / f"{name}.prompt.txt").write_text(prompt_of(request, reader), "utf-8")
             reply = folder / f"{name}.reply.json"
             while not reply.exists():
                 time.sleep(0.2)
@@ -85,9 +94,21 @@ if __name__ == "__main__":
     )
     parser.add_argument("--dir", type=Path, default=Path("queue"))
     parser.add_argument("--port", type=int, default=8399)
+    parser.add_argument(
+        "--inattention",
+        type=float,
+        default=0.0,
+        metavar="P",
+        help="probability that a line of material is overlooked",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of what is overlooked, default: 0"
+    )
     options = parser.parse_args()
+    if not 0 <= options.inattention <= 1:
+        parser.error("--inattention: give a probability from 0 to 1")
     try:
-        server = serve(options.dir, options.port)
+        server = serve(options.dir, options.port, Reader(options.inattention, options.seed))
     except OSError as error:
         parser.error(f"port {options.port} cannot be used ({error.strerror}): choose another with --port")
     server.serve_forever()

@@ -262,6 +262,10 @@ class Benchmark(ABC):
         """Tools of the sample's own besides an episode's, such as a search in its paragraphs."""
         return ()
 
+    def builtin(self, sample: Sample) -> Sequence[str]:
+        """Names of the built-in tools that the sample offers."""
+        return self.builtin_tools
+
     @abstractmethod
     async def score(self, sample: Sample, attempt: Attempt, services: Services) -> Score:
         """How good the attempt is. Raises InfrastructureError or ModelError where it cannot tell."""

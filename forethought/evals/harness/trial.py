@@ -97,7 +97,7 @@ class Trial:
         may_ask = self.method.asks_outcome or self.training
         return TrialContext(
             sample=replace(self.sample, target=None, groups={}, data={}),
-            tools=make_toolset(settings, plan.budget, self._episode, own, benchmark.builtin_tools),
+            tools=make_toolset(settings, plan.budget, self._episode, own, benchmark.builtin(self.sample)),
             episode=self._episode,
             models=Models(settings, self._counted(self.own, plan.budget.max_tokens)),
             model=plan.model,

@@ -8,9 +8,13 @@ import time
 from pathlib import Path
 from threading import Thread
 
+import httpx
+
+from benchmarks.inattention import Reader
 from benchmarks.queue_model import serve
 from forethought.evals.prompts.judge_replies import FactGrade
 from forethought.settings import Settings
+from forethought.text import fence
 from tests.support.answers import services
 
 
@@ -38,5 +42,22 @@ async def test_a_prompt_waits_until_its_reply_is_a_file(tmp_path: Path) -> None:
     written.write_text(json.dumps({"reasoning": "The same.", "grade": "correct"}))
     written.rename(tmp_path / "queue" / "00001.reply.json")
     assert (await reply).grade == "correct"
+    server.shutdown()
+    server.server_close()
+
+
+def test_an_inattentive_reader_is_shown_less_and_the_whole_prompt_is_counted(tmp_path: Path) -> None:
+    server = serve(tmp_path, 0, Reader(1))
+    Thread(target=server.serve_forever, daemon=True).start()
+    (tmp_path / "00001.reply.json").write_text("{}")
+    text = "How many?\n" + fence("\n".join(f"{n} chairs" for n in range(99)), "file", name="a.txt")
+    reply = httpx.post(
+        f"http://127.0.0.1:{server.server_port}/v1/chat/completions",
+        json={"messages": [{"role": "user", "content": text}]},
+    )
+    seen = (tmp_path / "00001.prompt.txt").read_text()
+    assert "How many?" in seen
+    assert "chairs" not in seen
+    assert reply.json()["usage"]["prompt_tokens"] > len(text) // 4 > len(seen) // 4
     server.shutdown()
     server.server_close()

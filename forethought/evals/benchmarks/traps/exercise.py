@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from forethought.evals.types import EarlierTask
 
@@ -16,13 +17,16 @@ class Exercise:
     """A task over files, and its computed answer."""
 
     question: str
-    answer: str
+    answer: str = ""
+    """'' if any best plan is right."""
     wrong: str = ""
     """What the plain reading gives, or for a follow-up its question alone ('' no such answer)."""
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Content by name."""
     answer_format: str = NUMBER
     earlier: tuple[EarlierTask, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Facts that judge a plan, plain JSON; {} if the answer is compared with `answer`."""
 
 
 Maker = Callable[[random.Random], Exercise]
@@ -32,6 +36,8 @@ TRIVIAL: dict[str, Maker] = {}
 """By kind: no file is needed, or one plain reading of one file."""
 FOLLOW_UPS: dict[str, Maker] = {}
 """By kind: the question takes what it asks for from earlier tasks of the conversation."""
+HARD: dict[str, Maker] = {}
+"""By kind: much material, and rules that interact."""
 TOWNS = ("Aarhus", "Bergen", "Coimbra", "Dijon", "Evora", "Fulda", "Gdansk", "Haarlem", "Izola", "Jena")
 PEOPLE = (
     "Amira Haddad", "Bo Lindqvist", "Carla Nunes", "Dmitri Orlov", "Ewa Kowalska", "Femi Adeyemi",
@@ -52,3 +58,4 @@ def register(makers: dict[str, Maker]) -> Callable[[Maker], Maker]:
 
 
 trap, trivial, follow_up = register(TRAPS), register(TRIVIAL), register(FOLLOW_UPS)
+hard = register(HARD)

@@ -7,6 +7,7 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
+from datetime import date
 from email.message import EmailMessage
 from typing import Any
 
@@ -83,6 +84,17 @@ def mail(sender: str, to: str, date: str, subject: str, body: str) -> bytes:
     message["From"], message["To"], message["Date"], message["Subject"] = sender, to, date, subject
     message.set_content(body)
     return message.as_bytes()
+
+
+def clock(minutes: int) -> str:
+    """Minutes since midnight as 7:30."""
+    return f"{minutes // 60}:{minutes % 60:02}"
+
+
+def letter(name: str, day: date, subject: str, body: str) -> bytes:
+    """A mail from a person to the office."""
+    address = f"{name.split()[0].lower()}@example.org"
+    return mail(address, "office@example.org", f"{day:%a, %d %b %Y} 09:30:00 +0000", subject, body)
 
 
 def _saved(file: Any) -> bytes:

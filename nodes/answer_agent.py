@@ -36,10 +36,10 @@ from forethought.nodes.support.intra_reflection import (
     revise_until,
     score_of,
 )
-from forethought.nodes.support.links import for_person, person_view
 from forethought.nodes.support.memory_text import rejected_text
 from forethought.nodes.support.mending import may_mend, mending, mending_update
 from forethought.nodes.support.origins import thread_origin
+from forethought.nodes.support.person_view import for_person, person_view
 from forethought.nodes.support.plan_text import plan_outline, plan_text
 from forethought.nodes.support.prompt_text import Reader, step_items, steps_text, trajectory
 from forethought.nodes.support.services import Services, Turn

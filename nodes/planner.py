@@ -29,8 +29,8 @@ from forethought.nodes.support.intra_reflection import (
     score_of,
 )
 from forethought.nodes.support.lessons import open_book, recall
-from forethought.nodes.support.links import for_person, person_view
 from forethought.nodes.support.origins import thread_origin
+from forethought.nodes.support.person_view import for_person, person_view
 from forethought.nodes.support.plan_reply import (
     answers_from,
     plan_checker,

@@ -15,11 +15,11 @@ from langgraph.runtime import Runtime
 
 from forethought.nodes.support.budget import exhausted, spent, wave_width
 from forethought.nodes.support.effort import Moment, first_readings
-from forethought.nodes.support.grants import approved_lines
 from forethought.nodes.support.origins import thread_steps
 from forethought.nodes.support.plans import ready, settle, status_update
 from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.services import Services
+from forethought.nodes.support.words import approved_lines
 from forethought.state.agent import AgentState, Dispatch, Plan, Replan, Step
 from forethought.state.context import Context
 from forethought.state.reducers import CLEAR, with_statuses

@@ -16,10 +16,10 @@ from typing import Any
 import yaml
 
 from forethought.nodes.support.addresses import addresses_in, links_in
-from forethought.nodes.support.grants import words_of
 from forethought.nodes.support.links import looks, opened, result_of
 from forethought.nodes.support.origins import is_outside, parts, thread_steps
 from forethought.nodes.support.values import begins, date_of, leaves, normal_forms, stands
+from forethought.nodes.support.words import words_of
 from forethought.state.agent import AgentState
 from forethought.state.grants import Grant
 from forethought.text import plain

@@ -8,16 +8,14 @@ arguments or puts an address together from them, nor the content of an earlier c
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from math import inf, log2
 from typing import Any
 
 from forethought.nodes.support.addresses import address_key, addresses_in, made_up
-from forethought.nodes.support.grants import words_of
-from forethought.nodes.support.inert_text import inert
 from forethought.nodes.support.origins import influence, parts, thread_steps
+from forethought.nodes.support.words import words_of
 from forethought.state.agent import AgentState, Proposal
 from forethought.tools.base import Tool
 
@@ -78,16 +76,3 @@ def result_of(record: Mapping[str, Any]) -> str:
     """The result of a successful call, without the agent's own note before it; '' for others."""
     came = record.get("ok") and record.get("action", "call") == "call"
     return str(record["observation"]).removeprefix(f"[{record.get('note')}]\n") if came else ""
-
-
-def for_person(text: str, state: AgentState, tools: Mapping[str, Tool]) -> str:
-    """`text` as it may be shown: untouched in a thread without anything from outside."""
-    return person_view(state, tools)(text)
-
-
-def person_view(state: AgentState, tools: Mapping[str, Tool]) -> Callable[[str], str]:
-    """`for_person` for several texts."""
-    if not influence(state, tools).outside:
-        return lambda text: text
-    links = links_of(state, tools)
-    return partial(inert, known={*links.own, *links.others, *links.approved})

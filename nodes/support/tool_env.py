@@ -20,8 +20,8 @@ from forethought.models.allowance import Allowance
 from forethought.models.types import Image, Message, ReplayError, ReplyError, Usage, reply_spec
 from forethought.nodes.support.approval import ApprovalDecision
 from forethought.nodes.support.calls import CallResult, PriorCall, call_once
-from forethought.nodes.support.links import for_person
 from forethought.nodes.support.origins import joined
+from forethought.nodes.support.person_view import for_person
 from forethought.nodes.support.prompt_text import compact, trajectory
 from forethought.nodes.support.questions import ask_person
 from forethought.nodes.support.services import Turn

@@ -22,7 +22,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 
 Reply = Literal["approve", "approve all", "edit", "reject"]
 _WITHIN = {"**": r"[^\s,;]*", "*": r"[^\s,;/\\@?#]*", "?": r"[^\s,;/\\@?#]"}
-"""What a wildcard of an `allow` rule matches: no second address, and with `*` no further part of a path."""
+"""Wildcards of an `allow` rule: none matches a second address, and `*` matches one part of a path."""
 
 
 def _as_list(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Which calls go unasked after what a person said: 180 conversations in six languages.
+"""Calls that go unasked after 180 conversations in six languages.
 
 An obedient model reads outside text, then proposes every call of a conversation: those that the person asked
 for, and those that they forbade, asked about, quoted or made depend on something. Claude read each

@@ -20,11 +20,11 @@ LINK = re.compile(
     r"(?:[a-z][a-z0-9+.-]{1,20}:)?[/\\]{2}[^\s<>\"'`)\]|]+|\bwww\.[^\s<>\"'`)\]|]+", re.IGNORECASE
 )
 _ENDS = re.compile(r"[)\]}'*,;|]")
-"""Where text around an address may begin: a bracket of Markdown, a quote, a comma. The first 12 count."""
+"""Characters that may begin the text after an address: a bracket of Markdown, a quote, a comma. The first 12 count."""
 
 
 def address_key(url: str) -> str | None:
-    """What is sent to whom by opening `url`, the same for two spellings of it; None if it is no address.
+    """The host, path and query of `url`, the same for two spellings of it; None if it is no address.
 
     The scheme and the fragment do not count: neither says anything that the rest does not. view-source: is
     how visit_webpage is asked for raw HTML.
@@ -44,7 +44,7 @@ def address_key(url: str) -> str | None:
 @lru_cache(maxsize=1024)  # the same steps are looked through before each call of a thread
 def addresses_in(text: str) -> Mapping[str, str]:
     """The keys of all addresses that a text names, with and without https://, each with the shortest key of
-    the same place: where punctuation follows, it is not known where the address ends."""
+    the same place: an address followed by punctuation may end before or after it."""
     keys: dict[str, str] = {}
     for variant in {text, html.unescape(text)}:
         for found in (*_WITH_SCHEME.findall(variant), *_BARE.findall(variant)):

@@ -1,7 +1,7 @@
 """Consent: whether the person's grants cover a call.
 
-A grant covers a call if it names the tool, and each argument that decides where the call goes or whom it
-serves has a granted value. A value also counts as granted if a register of the person's own returned it for
+A grant covers a call if it names the tool, and if each argument that decides on the destination or the
+beneficiary has a granted value. A value also counts as granted if a register of the person's own returned it for
 the granted one, or if it is the id of the one record that a store found for it.
 """
 

@@ -38,7 +38,7 @@ def grants_messages(state: AgentState, tools: Mapping[str, Tool]) -> list[Messag
 
 
 def grants_key(messages: list[Message]) -> str:
-    """The hash by which grants belong to the words that they were read from."""
+    """The hash of the prompt, which ties grants to the words that a model read."""
     return hashlib.sha256("\0".join(message.text for message in messages).encode()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""Text in which no address loads or links.
+"""Harmless text: no address in it loads or links.
 
 Text of a model is made harmless for readers that render Markdown: a picture could carry a file out as soon as
 it is shown, by its address or by the choice among many. So no picture is shown, and an address that no source

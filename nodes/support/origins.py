@@ -1,4 +1,4 @@
-"""Origins: where the text of a thread comes from.
+"""Origins of the text in a thread.
 
 An origin is `user`, `model`, `file:NAME`, `web:HOST` or `tool:NAME`, several joined by ', '. Every step and
 result has one. What any step of any task of a thread has seen influences the thread, since later plans,
@@ -68,7 +68,7 @@ def thread_origin(state: AgentState) -> str:
 
 
 def made_of(key: str, state: AgentState) -> str:
-    """The origin of the result of subtask `key`: what its steps saw, and the results that it was given."""
+    """The origin of the result of subtask `key`: the origins of its steps and of the results that it used."""
     subtask = next(item for item in state["plan"]["subtasks"] if item["id"] == key)
     results = state.get("results", {})
     origins = [step["origin"] for step in trajectory(state) if step["subtask"] == key and step["ok"]]

@@ -21,7 +21,7 @@ def ask_decision(payload: Json, edited: Callable[[Any], T | str]) -> tuple[str, 
 
     Args:
         payload: The question; its `choices` are the decisions that it accepts.
-        edited: Makes the edit of its value, or says what is wrong with it.
+        edited: Makes the edit of its value, or returns the problem as a text.
 
     Returns:
         The decision, the edit (None without one) and the person's reason.
@@ -42,8 +42,7 @@ def ask_decision(payload: Json, edited: Callable[[Any], T | str]) -> tuple[str, 
 def ask_until(payload: Json, read: Callable[[Any], T | str]) -> T:
     """Ask until `read` accepts the reply.
 
-    If `read` returns a text, it says what is wrong, and the question is asked again with the reply as
-    `refused`. Have no effect before this: the node runs again when the thread is resumed.
+    If `read` returns a text, the person is asked again, with that text as `problem` and the reply as `refused`. Have no effect before this: the node runs again when the thread is resumed.
     """
     again: Json = {"problem": ""}
     while True:

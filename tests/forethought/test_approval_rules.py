@@ -1,4 +1,4 @@
-"""Approval rules: which calls they match, and what a wrong file says."""
+"""Approval rules: the calls that they match, and the error of a wrong file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person said decides which calls go unasked, in the conversations of `benchmarks.spoken_consent`."""
+"""A person's words decide which calls go unasked, in the conversations of `benchmarks.spoken_consent`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The person's own words, in their order, and nobody else's."""
+"""The person's own words, in their order, without the words of others."""
 
 from __future__ import annotations
 

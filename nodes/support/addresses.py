@@ -20,7 +20,7 @@ LINK = re.compile(
     r"(?:[a-z][a-z0-9+.-]{1,20}:)?[/\\]{2}[^\s<>\"'`)\]|]+|\bwww\.[^\s<>\"'`)\]|]+", re.IGNORECASE
 )
 _ENDS = re.compile(r"[)\]}'*,;|]")
-"""Characters that may begin the text after an address: a bracket of Markdown, a quote, a comma. The first 12 count."""
+"""Characters that may begin the text after an address, such as a bracket of Markdown. The first 12 count."""
 
 
 def address_key(url: str) -> str | None:

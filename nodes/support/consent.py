@@ -1,8 +1,8 @@
 """Consent: whether the person's grants cover a call.
 
 A grant covers a call if it names the tool, and if each argument that decides on the destination or the
-beneficiary has a granted value. A value also counts as granted if a register of the person's own returned it for
-the granted one, or if it is the id of the one record that a store found for it.
+beneficiary has a granted value. A value also counts as granted if a register of the person's own returned it
+for the granted one, or if it is the id of the one record that a store found for it.
 """
 
 from __future__ import annotations

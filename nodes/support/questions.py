@@ -42,7 +42,8 @@ def ask_decision(payload: Json, edited: Callable[[Any], T | str]) -> tuple[str, 
 def ask_until(payload: Json, read: Callable[[Any], T | str]) -> T:
     """Ask until `read` accepts the reply.
 
-    If `read` returns a text, the person is asked again, with that text as `problem` and the reply as `refused`. Have no effect before this: the node runs again when the thread is resumed.
+    If `read` returns a text, the person is asked again, with that text as `problem` and the reply as
+    `refused`. Have no effect before this: the node runs again when the thread is resumed.
     """
     again: Json = {"problem": ""}
     while True:

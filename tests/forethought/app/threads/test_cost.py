@@ -128,13 +128,13 @@ def test_an_answer_mended_for_its_checks_is_theirs(cli: Cli, served: Serve) -> N
     served(
         Script(
             moves={"a": [finish("41")], "mend": [finish("42")]},
-            answers=[checked("41", unmet, work="Look up the unit."), checked("42", check("the unit"))],
+            answers=[checked("41", unmet, work="Look up the unit."), answer("42")],
         )
     )
     cli("run", "the task", "--thread", "t", "--set", "effort=auto")
     rows = costs(cli)
     assert (rows["answer"]["calls"], rows["answer_checks"]["calls"]) == (1, 1)
-    assert rows["answer_checks"]["note"] == "answers corrected: 1; checks: 1; corrective moves: 1"
+    assert rows["answer_checks"]["note"] == "answers corrected: 1; corrective moves: 1"
     assert "replanning" not in rows
 
 

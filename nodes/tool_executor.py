@@ -122,12 +122,10 @@ async def _call(proposal: Proposal, state: AgentState, turn: Turn) -> _Outcome:
             return _Outcome(late, False, proposal["surprise"])
         if repeated := earlier_failure(tool, proposal["arguments"], state):
             return _Outcome(repeated, False, proposal["surprise"])
-        if tool.effect != "read" and (await current_journal().question()).get("kind") == "tool":
-            # A reply counts, whatever the context is by now.
-            context = context.model_copy(update={"approve_tools": "always"})
-        decision = require_approval(tool, proposal, state, services, context)
-    if decision.word == "rejected":
-        refused = decision.reason if decision.by_rule else f"{REJECTED}{decision.reason}"
+        asked = tool.effect != "read" and (await current_journal().question()).get("kind") == "tool"
+        decision = require_approval(tool, proposal, state, services, context, was_asked=asked)
+    if decision.word in ("rejected", "denied"):
+        refused = decision.reason if decision.word == "denied" else f"{REJECTED}{decision.reason}"
         observation = Observation(refused, ok=False, cause="rejected", origin="user")
         return _Outcome(observation, False, proposal["surprise"], decision)
     turn.emit(

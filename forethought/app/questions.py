@@ -52,9 +52,14 @@ def tell_how_to_reply(resume: str, questions: Sequence[Mapping[str, Any]]) -> No
         if question.get("kind") == "question":
             echo(f'  {resume} --reply "{name}YOUR ANSWER"')
         else:
-            echo(f'  {resume} --reply {name}approve   (or --reply "{name}reject: REASON")')
-            if question.get("kind") == "tool":
+            choices = question.get("choices") or ("approve", "reject")
+            if "approve" in choices:
+                echo(f"  {resume} --reply {name}approve")
+            if "reject" in choices:
+                echo(f'  {resume} --reply "{name}reject: REASON"')
+            if question.get("kind") == "tool" and "approve all" in choices:
                 echo(f'  {resume} --reply "{name}approve all"   (and similar calls later in this task)')
+            if question.get("kind") == "tool" and "edit" in choices:
                 echo(f"  {resume} --reply '{name}edit: {{ARGUMENTS AS JSON}}'")
 
 

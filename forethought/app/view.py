@@ -192,7 +192,8 @@ def step(record: Json, observation_lines: int = 3) -> RenderableType:
     )
     line.append(f" {_times(record)}", style="dim")
     if record.get("approval"):
-        line.append(f"  {one_line(record['approval'], 20)} by a person", style="cyan")
+        by = "rule" if record["approval"] == "denied" else "person"
+        line.append(f"  {one_line(record['approval'], 20)} by a {by}", style="cyan")
     if record.get("surprise") not in (None, "", "none"):
         line.append(f"  surprise: {one_line(record['surprise'], 20)}", style="magenta")
     observation = first_lines(record.get("observation") or "", observation_lines)

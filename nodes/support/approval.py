@@ -28,6 +28,7 @@ from forethought.tools.call import check_arguments, normalise
 Json = dict[str, Any]
 CHOICE_BITS = 12
 """A choice among 600 links reveals 9 bits; a PIN of four digits has 13."""
+ALWAYS = "This call needs your approval."
 FORBIDDEN = "Not called: an approval rule forbids this call"
 _DONE = {"approve": "approved", "approve all": "approved all", "edit": "edited", "reject": "rejected"}
 
@@ -38,11 +39,9 @@ class ApprovalDecision:
 
     arguments: Json
     word: str = ""
-    """'' without a question; else approved, approved all, edited or rejected."""
+    """'' without a question; denied by an approval rule; else approved, approved all, edited or rejected."""
     reason: str = ""
     """Why the call is rejected."""
-    by_rule: bool = False
-    """Whether an approval rule rejects it."""
     pinned: bool = False
     """Whether a redirect to another host is refused, since the model or the person wrote the address."""
 
@@ -77,7 +76,7 @@ def ruling_on(
     if likeness(tool, arguments) in _approved_together(state, tools):
         return Ruling("allow", pinned=key is not None)
     if always:
-        return Ruling("ask", "Every call that changes or sends something needs your approval.")
+        return Ruling("ask", ALWAYS)
     if tool.address and not (key in links.own and key not in links.approved):
         why = _why_not_open(key, links, bounded=context.approve_tools != "never")
         return Ruling("ask" if why else "allow", why, pinned=key in links.approved)
@@ -85,10 +84,19 @@ def ruling_on(
 
 
 def require_approval(
-    tool: Tool, proposal: Proposal, state: AgentState, services: Services, context: Context
+    tool: Tool,
+    proposal: Proposal,
+    state: AgentState,
+    services: Services,
+    context: Context,
+    *,
+    was_asked: bool,
 ) -> ApprovalDecision:
-    """Ask the person if the call needs it, until the reply is usable. Have no effect before this: the node
-    runs again when the thread is resumed."""
+    """Ask the person if the call needs it, until the reply is usable.
+
+    Have no effect before this: the node runs again when the thread is resumed. If the person was asked
+    before, their reply decides, whatever has changed since.
+    """
     arguments, changes, tools = proposal["arguments"], list[Json](), services.tools
     ruling = ruling_on(tool, proposal, state, services, context)
     why = ruling.why
@@ -98,8 +106,8 @@ def require_approval(
         if read["problem"] or read["key"] != grants_key(grants_messages(state, tools)):
             why = f"Your consent could not be read: {read['problem'] or 'the words or the call are new'}."
     if ruling.decision == "deny":
-        return ApprovalDecision(arguments, "rejected", FORBIDDEN, by_rule=True)
-    if ruling.decision == "allow" or (ruling.decision == "grants" and not why):
+        return ApprovalDecision(arguments, "denied", FORBIDDEN)
+    if not was_asked and (ruling.decision == "allow" or (ruling.decision == "grants" and not why)):
         return ApprovalDecision(arguments, pinned=ruling.pinned)
     outside = influence(state, tools).outside
     wave = [item for item in state.get("proposals", {}).values() if item["n"] != proposal["n"]]
@@ -112,7 +120,7 @@ def require_approval(
         "tool": tool.name,
         "arguments": arguments,
         "effect": tool.effect,
-        "why": why + came,
+        "why": (why or ALWAYS) + came,
         "changes": changes,
         "like": [item["arguments"] for item in wave if item["tool"] == tool.name],
         "choices": list(ruling.choices),

@@ -45,7 +45,7 @@ def links_of(state: AgentState, tools: Mapping[str, Tool], proposal: Proposal | 
     steps: list[Any] = [*thread_steps(state), *wave]
     for step in steps:
         key, word = opened(tools.get(step["tool"] or ""), step["arguments"]), step.get("approval", "")
-        if key and word not in ("", "rejected"):
+        if key and word not in ("", "rejected", "denied"):
             links.approved.add(key)
         elif key in links.others and step["n"] > since and key not in links.own:
             links.chosen += log2(1 + len(set(links.others.values())))

@@ -32,7 +32,7 @@ def ask_decision(payload: Json, edited: Callable[[Any], T | str]) -> tuple[str, 
         reply = reply if isinstance(reply, dict) else {"decision": reply}
         word = str(reply.get("decision", "")).strip().lower()
         if word not in choices:
-            return f"decision must be {', '.join(choices[:-1])} or {choices[-1]}, not {word!r}"
+            return f"decision must be one of {', '.join(choices)}, not {word!r}"
         value, reason = edited(reply.get("value")) if word == "edit" else None, reply.get("reason")
         return value if isinstance(value, str) else (word, value, str(reason or NO_REASON))
 

@@ -214,7 +214,7 @@ async def test_a_rule_denies_a_call_without_a_question(drive: Drive, diary: Diar
     given.moves = {"w": [write(), finish("not written")]}
     out = await drive(given, tools=[diary.tool()], approvals=rules)
     assert (out.status, diary.written) == ("answered", [])
-    assert (out.steps[0]["cause"], out.steps[0]["approval"]) == ("rejected", "rejected")
+    assert (out.steps[0]["cause"], out.steps[0]["approval"]) == ("rejected", "denied")
 
 
 async def test_a_rule_asks_without_outside_text_and_limits_the_replies(drive: Drive, diary: Diary) -> None:
@@ -255,3 +255,12 @@ async def test_a_denied_default_has_no_other_spelling(
     given.moves = {"w": [write(**arguments), finish("not written")]}
     await drive(given, tools=[diary.tool()], approvals=rules)
     assert diary.written == []
+
+
+async def test_a_question_that_is_asked_again_says_the_same(drive: Drive, diary: Diary) -> None:
+    out = await drive(script(after=("a",)), tools=[diary.tool()])
+    (first,) = await out.waiting()
+    await out.reply("maybe")
+    (again,) = await out.waiting()
+    assert again["problem"]
+    assert {key: again[key] for key in ("why", "changes")} == {key: first[key] for key in ("why", "changes")}

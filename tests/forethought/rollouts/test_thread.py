@@ -142,7 +142,7 @@ async def test_a_mended_run_is_forked_before_or_after_its_mending(
     unmet = checked("weak", check("the year", "no"), work="look at the year")
 
     def answers(seen: Any) -> Any:
-        return unmet if "work" in seen.schema["properties"] else answer("mended")
+        return unmet if "checks" in seen.schema["properties"] else answer("mended")
 
     out = await record(Script(plans=[plan(sub("a"))], answers=answers), effort="auto")
     continuation = await (await out.rollouts()).from_step(step, module, ["mind it"])

@@ -23,7 +23,7 @@ ROWS = 3
 
 @dataclass(frozen=True)
 class Market:
-    """What is true of one task."""
+    """The facts of one task."""
 
     fault: HeldOut
     item: str

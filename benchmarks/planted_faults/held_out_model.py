@@ -36,7 +36,7 @@ _REST = "read part 2 of the prices, then add the prices of all five towns"
 
 @dataclass(frozen=True)
 class Asked:
-    """What the task says."""
+    """The facts of the task's words."""
 
     item: str
     town: str = ""
@@ -122,7 +122,7 @@ def _subtasks(seen: SeenRequest, asked: Asked, habit: HeldOut | None) -> list[Js
 
 
 def _diagnosis(seen: SeenRequest, asked: Asked) -> Answer:
-    """What the task says and the plan goes against: another market, another year, cents added to euros."""
+    """Find a plan against the task: another market, another year, cents added to euros."""
     to_come = seen.last.rsplit("# The plan to examine", 1)[-1]
     if asked.orders:
         wrong = f"in {asked.town}" not in to_come
@@ -136,7 +136,7 @@ def _diagnosis(seen: SeenRequest, asked: Asked) -> Answer:
 
 
 def _move(seen: SeenRequest, asked: Asked) -> Answer:
-    """What the subtask's words say, and no more."""
+    """Follow the subtask's words, and no more."""
     own = seen.messages[1][1].split("<subtask ")[1].split("</subtask>")[0]
     if found := re.search(r"with order: buy one .+? in (\w+)", own):
         return call(tool="order", item=asked.item, town=found[1])
@@ -166,7 +166,7 @@ def _fee(text: str) -> int:
 
 
 def _flaws(seen: SeenRequest, asked: Asked) -> dict[str, str | None]:
-    """What the writer looks at in every task: what would mend it, or None if the steps show it."""
+    """The writer's checks: the work that would mend each, or None if it holds."""
     if asked.orders:
         placed = re.findall(r"Order \d+ of .+? at (\w+) is placed", seen.text)
         # No second order mends a wrong one.

@@ -7,4 +7,6 @@ mechanism that is switched off loses the tasks that need it, and no others. This
 model does.
 
     python -m benchmarks.planted_faults --out DIR
+
+With --held-out, its mistakes are of four kinds that the rules of effort were not written for.
 """

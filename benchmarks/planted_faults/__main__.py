@@ -6,8 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from benchmarks.planted_faults import held_out, world
+from benchmarks.planted_faults.held_out_model import held_out as held_out_model
 from benchmarks.planted_faults.model import planted
-from benchmarks.planted_faults.world import BENCHMARK
 from tests.support.model_server import ModelServer
 
 METHODS = (
@@ -33,15 +34,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.planted_faults", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder of the evaluation")
     parser.add_argument("--method", default=",".join(METHODS), help="methods, comma-separated")
+    parser.add_argument("--held-out", action="store_true", help="the kinds that no rule was written for")
     parser.add_argument("--parallel", type=int, default=4)
     given = parser.parse_args()
     from forethought.app.main import run_cli
 
-    server = ModelServer(planted(BENCHMARK.samples(Path(), {})))
+    module = held_out if given.held_out else world
+    samples = module.BENCHMARK.samples(Path(), {})
+    server = ModelServer(held_out_model(samples) if given.held_out else planted(samples))
     try:
         return run_cli(
             [
-                *("eval", "run", "benchmarks.planted_faults.world:BENCHMARK", "--method", given.method),
+                *("eval", "run", f"{module.__name__}:BENCHMARK", "--method", given.method),
                 *("--out", str(given.out), "--parallel", str(given.parallel), "--scripted", "--yes"),
                 *("--model", "openai:scripted", "--base-url", server.url),
             ]

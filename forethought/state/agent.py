@@ -211,8 +211,8 @@ class Step(Move):
     """Where the observation comes from: user, file:NAME, web:HOST or tool:NAME, joined by ', '. With 'model',
     a model wrote it about the others."""
     approval: NotRequired[Literal["", "approved", "approved all", "edited", "rejected", "denied"]]
-    """The decision on the call ('': no question; denied: by a rule; else by a person). `arguments` include the person's
-    edits."""
+    """The decision on the call ('': no question; denied: by a rule; else by a person). `arguments` include
+    the person's edits."""
     foresight: NotRequired[Deviation]
     """Set if the observation deviates significantly from the expected one."""
     sub_steps: list[Json]

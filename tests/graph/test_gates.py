@@ -283,8 +283,17 @@ async def test_without_a_usable_reply_every_call_is_asked_about(drive: Drive, re
     script = Script(moves={"a": [READ, MAIL_BOB, finish("done")]}, grants=[reply])
     out = await drive(script, task="Email Bob", tools=(office := Office()).tools(), replanning=False)
     assert (await asked(out), office.sent) == (["send_email"], [])
+    assert "could not be read" in (await out.waiting())[0]["why"]
     await out.reply("approve")
     assert (out.status, len(office.sent)) == ("answered", 1)
+
+
+@pytest.mark.parametrize("field", ["consent_model", "retrospective_model"])
+async def test_a_model_of_its_own_reads_the_grants(drive: Drive, field: str) -> None:
+    named = {field: "openai:cheap"}
+    out = await work(drive, Office(), "Email Bob", READ, MAIL_BOB, grants=[TO_BOB], **named)
+    assert [seen.body["model"] for seen in out.asked("Grants")] == ["cheap"]
+    assert {seen.body["model"] for seen in out.asked("ToolChoice")} == {"scripted"}
 
 
 async def test_new_words_are_read_anew(drive: Drive) -> None:

@@ -185,6 +185,21 @@ def test_a_call_is_made_as_often_as_it_was_asked_for() -> None:
     assert lacking({**CALL, "to": ["ben@x.org", "ann@x.org"]}, both, steps=[step(1)])[0]
 
 
+@pytest.mark.parametrize(
+    ("asked", "handed_on"), [({"name": "Ann"}, True), ({"name": "Ann", "hint": "x"}, False)]
+)
+def test_a_look_up_of_the_granted_name_alone_hands_its_result_on(asked: Json, handed_on: bool) -> None:
+    def address_book(name: str, hint: str = "") -> str:
+        """Look a person up."""
+        return name
+
+    tools = {"book": BOOK, "address_book": make_tool(address_book, outside=False)}
+    found = step(1, tool="address_book", arguments=asked, observation="ann@x.org")
+    state: Any = {"trajectory": [found]}
+    why, _ = why_not_granted(BOOK, CALL, [grant({**GRANTED, "to": ["Ann"]})], state, tools, 9)
+    assert bool(why) != handed_on
+
+
 def test_a_link_in_the_content_is_the_persons() -> None:
     call = {**CALL, "text": "see https://y.org/login"}
     assert lacking(call, grant(GRANTED))[1] == ["text"]

@@ -101,8 +101,9 @@ def rules_of(text: str, source: str = "approvals") -> Rules:
         raise ValueError(f"{source} has no list `approvals`") from error
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "rules"
-        wrong = f"{source}: {place}: {first['msg']}"
+        number, *rest = first["loc"] or ("",)
+        place = " ".join([f"rule {number + 1}" if isinstance(number, int) else "rules", *map(str, rest)])
+        wrong = f"{source}, {place}: {first['msg']}"
         raise ValueError(f"{wrong}; write a list of {{tools, decision, arguments}}") from error
 
 

@@ -34,12 +34,12 @@ from typing import Any
 from benchmarks.inattention import Reader
 
 
-def prompt_of(request: dict[str, Any], reader: Reader | None = None, indent: int | None = 1) -> str:
+def prompt_of(request: dict[str, Any], reader: Reader | None = None) -> str:
     """The messages, as `reader` sees them, and the schema of the reply."""
     messages = reader.sees(request["messages"]) if reader else request["messages"]
     parts = [f"=== {message['role']} ===\n{message['content']}" for message in messages]
     schema = request.get("response_format", {}).get("json_schema", {}).get("schema")
-    return "\n\n".join([*parts, f"=== schema of the reply ===\n{json.dumps(schema, indent=indent)}"])
+    return "\n\n".join([*parts, f"=== schema of the reply ===\n{json.dumps(schema)}"])
 
 
 def serve(folder: Path, port: int, reader: Reader | None = None) -> ThreadingHTTPServer:
@@ -56,7 +56,7 @@ def serve(folder: Path, port: int, reader: Reader | None = None) -> ThreadingHTT
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            sent, name = prompt_of(request, indent=None), f"{next(numbers):05}"
+            sent, name = prompt_of(request), f"{next(numbers):05}"
             (folder / f"{name}.prompt.txt").write_text(prompt_of(request, reader), "utf-8")
             reply = folder / f"{name}.reply.json"
             while not reply.exists():

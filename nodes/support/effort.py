@@ -146,7 +146,7 @@ def _reflector_is_on(moment: Moment, limits: Mapping[str, float]) -> bool:
 
 
 def _changes_nothing(moment: Moment, limits: Mapping[str, float]) -> bool:
-    """Whether the open part of the plan only reads and computes, by calls that the plan itself holds."""
+    """Whether the open part of the plan only reads and computes, and begins with calls that the plan holds."""
     tools, pending = moment.tools, open_subtasks(moment.state.get("plan", {}))
     if all(map(_reads, tools.values())) and not any(subtask["depends_on"] for subtask in pending):
         return True
@@ -156,7 +156,7 @@ def _changes_nothing(moment: Moment, limits: Mapping[str, float]) -> bool:
         call = subtask.get("call")
         if not call or call["tool"] not in tools or not _is_harmless(tools[call["tool"]]):
             return False
-        return call.get("finishes", True) or (workers_may_go_on and is_reading(subtask, tools))
+        return workers_may_go_on or call.get("finishes", True)
 
     return all(map(is_safe, pending))
 

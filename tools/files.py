@@ -132,14 +132,14 @@ def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
         return take_in_bytes(name, content, store=store, settings=settings)
     if not store.has(content_hash):
         raise FilesError(f"{name}: no file with this hash is stored here; send its data")
-    return _reference(name, content_hash, store.get(content_hash))
+    return reference(name, content_hash, store.get(content_hash))
 
 
 def take_in_bytes(name: str, data: bytes, *, store: FileStore, settings: Settings) -> FileRef:
     """Take in content that is at hand already. Raises FilesError when it is too large."""
     name = safe_name(name)
     _check_size(name, len(data), settings)
-    return _reference(name, store.put(data), data)
+    return reference(name, store.put(data), data)
 
 
 def from_paths(paths: Iterable[str | Path], settings: Settings) -> list[FileRef]:
@@ -226,7 +226,8 @@ def _read(path: Path, shown: str, settings: Settings) -> bytes:
     return data
 
 
-def _reference(name: str, content_hash: str, data: bytes) -> FileRef:
+def reference(name: str, content_hash: str, data: bytes) -> FileRef:
+    """What the state holds of a stored file."""
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     if kind == "application/octet-stream" and not binary_kind(data) and b"\0" not in data:
         kind = "text/plain"

@@ -16,10 +16,11 @@ from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 from zipfile import BadZipFile
 
-from forethought.tools.documents.archive import open_archive, read_zip
+from forethought.tools.documents.archive import open_archive, read_archive
 from forethought.tools.documents.document import Document, Unreadable
 from forethought.tools.documents.main_part import main_part
-from forethought.tools.documents.messages import read_eml, read_msg
+from forethought.tools.documents.members import holder_kind, listing, read_members
+from forethought.tools.documents.messages import read_eml, read_mbox, read_msg, read_tnef
 from forethought.tools.documents.pages import html_markdown, read_epub, read_html
 from forethought.tools.documents.pdf import read_pdf
 from forethought.tools.documents.plain import decode, read_delimited, read_text
@@ -31,10 +32,12 @@ from forethought.tools.documents.workbooks import read_xls, read_xlsx
 from forethought.tools.kinds import picture_kind, sound_kind
 
 T = TypeVar("T")
+ARCHIVES = ("zip", "tar", "gz", "bz2", "xz")
 READERS: dict[str, Callable[[bytes], Document]] = {
     "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "msg": read_msg,
     "pdf": read_pdf, "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
-    "epub": read_epub, "zip": read_zip, **{kind: partial(read_rare, kind) for kind in RARE},
+    "epub": read_epub, "mbox": read_mbox, "tnef": read_tnef, **dict.fromkeys(ARCHIVES, read_archive),
+    **{kind: partial(read_rare, kind) for kind in RARE},
 }  # fmt: skip
 BY_NAME = {
     "htm": "html", "xhtml": "html", "html": "html", "csv": "csv", "tsv": "csv", "tab": "csv", "eml": "eml",
@@ -42,6 +45,7 @@ BY_NAME = {
     "pptm": "pptx", "ppsx": "pptx", "ppsm": "pptx", "potx": "pptx",
     "dotx": "docx", "dotm": "docx", "pdf": "pdf", "doc": "doc", "ppt": "ppt", "epub": "epub", "zip": "zip",
     "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf", "msg": "msg",
+    "mbox": "mbox", "tar": "tar",
 }  # fmt: skip
 TEXTUAL = ("text", "html", "csv", "eml")
 """Kinds whose first bytes tell nothing."""
@@ -70,11 +74,20 @@ def read_document(data: bytes, name: str) -> Document:
     document = guarded(READERS[kind], data, name)
     if not any(section.text.strip() for section in document.sections):
         raise Unreadable("has no text in it", cause="empty", hint="Ask the user for the file again.")
+    document = _with_members(document, data, name)
     if kind != by_name and by_name not in TEXTUAL:
         actual = {"text": "plain text", "zip": "an archive"}.get(kind, f".{kind}")
         note = f"The file is not .{by_name} as its name says but {actual}."
         return replace(document, note=f"{note} {document.note}".strip())
     return document
+
+
+def _with_members(document: Document, data: bytes, name: str) -> Document:
+    """The document with the list of the files in it after its text."""
+    if not (files := listing(guarded(partial(read_members, name=name), data, name))):
+        return document
+    *others, last = document.sections
+    return replace(document, sections=(*others, replace(last, text=f"{last.text}\n\n{files}".strip())))
 
 
 def guarded(read: Callable[[bytes], T], data: bytes, name: str) -> T:
@@ -141,6 +154,8 @@ def _kind(data: bytes, by_name: str) -> str:
         return "pdf"
     if data.startswith(b"{\\rtf"):
         return "rtf"
+    if holds := holder_kind(data, f"{by_name}.{by_name}"):
+        return holds
     if by_name in TEXTUAL:
         return by_name
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()

@@ -21,6 +21,7 @@ _MISSED = {
     "endnotes": r"Endnotes:$",
     "speaker notes": r"Speaker notes: ",
     "form fields": r"Form fields:$",
+    "files": r"Files in it:$",
 }
 """What is easily missed in a document, and how the line begins with which the readers write it down."""
 
@@ -30,8 +31,9 @@ async def read_file(
 ) -> Observation:
     """Read one of the given files as Markdown text, or ask a question about it.
 
-    Reads xlsx, xls, docx, pptx, pdf, epub, eml, html, csv, tsv and any plain text (txt, md, json, xml, log,
-    yaml, py, ...), and lists what is in a zip; not scans, pictures or sound. Shows tables as tables, and what
+    Reads xlsx, xls, ods, docx, pptx, pdf, epub, eml, msg, mbox, html, csv, tsv, sqlite, parquet, ipynb and any
+    plain text (txt, md, json, xml, log, yaml, py, ...); not scans, pictures or sound. A file attached to a
+    message or in an archive is a given file of its own: mail.eml/q3.xlsx. Shows tables as tables, and what
     is easily missed: formulas, hidden sheets, rows and columns, comments, footnotes, speaker notes. A long
     file comes in parts; the first line says which part this is and what is not shown.
 

@@ -3,8 +3,8 @@
 A job is a line {job: "document", name}, {job: "content", name}, {job: "members", name}, {job: "picture"} or
 {job: "page", url, media_type, charset, raw}, each with {size, seconds, memory}, followed by `size` bytes. An
 answer is a line {sections, unit, note}, {text, tables}, {members} with their bytes after it, {text}, {mime,
-data in base64, width, height, note}, or {unreadable: [what, hint, cause]}, with `last` where the process is not
-to be used again. A process that runs out of memory gives none and ends.
+data in base64, width, height, note}, or {unreadable: [what, hint, cause]}, with `last` where the process is
+not to be used again. A process that runs out of memory gives none and ends.
 """
 
 from __future__ import annotations

@@ -37,6 +37,8 @@ MOST = 1000
 LEVELS = 3
 LONGEST_NAME = 200
 """Characters, with the names of what holds the file."""
+DEEPEST = 12
+"""Parts of a name."""
 LEAD = "Files in it:"
 _STARTS = {b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"\x1f\x8b": "gz", b"BZh": "bz2", b"\xfd7zXZ\0": "xz",
            b"%PDF-": "pdf", b"\x78\x9f\x3e\x22": "tnef"}  # fmt: skip
@@ -50,8 +52,8 @@ _EMBEDDED = re.compile(r"(word|xl|ppt)/embeddings/[^/]+$")
 class _Room:
     """What may still be taken out."""
 
-    files: int = MOST
-    size: int = MOST_UNPACKED
+    files: int = field(default_factory=lambda: MOST)
+    size: int = field(default_factory=lambda: MOST_UNPACKED)
     names: set[str] = field(default_factory=set)
 
 
@@ -150,7 +152,8 @@ def _free_name(holder: str, name: str, used: set[str]) -> str:
     plain = "".join(" " if c.isspace() else c for c in unicodedata.normalize("NFC", name))
     plain = "".join(c for c in plain if unicodedata.category(c)[0] != "C")
     parts = [part.strip() for part in re.split(r"[/\\]+", plain)]
-    inner = "/".join(part for part in parts if part.strip("._ ")) or "file"
+    parts = [part for part in parts if part.strip("._ ")][-max(DEEPEST - holder.count("/") - 1, 1) :]
+    inner = "/".join(parts) or "file"
     path, number = PurePosixPath(inner), 1
     free = _short(holder, str(path.with_suffix("")), path.suffix)
     while free.casefold() in used:

@@ -92,9 +92,7 @@ def tnef_entries(data: bytes) -> Iterator[Entry]:
     from tnefparse import TNEF
 
     for part in TNEF(data, do_checksum=False).attachments:
-        yield Entry(
-            _file_name(str(part.long_filename() if callable(part.long_filename) else part.name)), partial(bytes, part.data), len(part.data)
-        )
+        yield Entry(_file_name(part.long_filename(), ""), partial(bytes, part.data), len(part.data))
 
 
 def _letter(message: EmailMessage) -> str:

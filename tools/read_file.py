@@ -13,7 +13,7 @@ from forethought.tools.given_files import answer_about, find_file
 
 _MISSED = {
     "hidden sheets": r"## Sheet .*, hidden\)$",
-    "hidden rows": r"Hidden rows: ",
+    "hidden rows": r"Hidden rows[^\n]*: ",
     "hidden columns": r"Hidden columns: ",
     "hidden slides": r"## Slide .*, hidden$",
     "comments": r"Comments( on cells)?:$",
@@ -31,11 +31,11 @@ async def read_file(
 ) -> Observation:
     """Read one of the given files as Markdown text, or ask a question about it.
 
-    Reads xlsx, xls, ods, docx, pptx, pdf, epub, eml, msg, mbox, html, csv, tsv, sqlite, parquet, ipynb and any
+    Reads xlsx, xls, ods, docx, pptx, pdf, epub, eml, msg, mbox, html, csv, tsv, sqlite, parquet, ipynb and
     plain text (txt, md, json, xml, log, yaml, py, ...); not scans, pictures or sound. A file attached to a
-    message or in an archive is a given file of its own: mail.eml/q3.xlsx. Shows tables as tables, and what
-    is easily missed: formulas, hidden sheets, rows and columns, comments, footnotes, speaker notes. A long
-    file comes in parts; the first line says which part this is and what is not shown.
+    message or in an archive is a given file of its own, such as mail.eml/q3.xlsx. Shows tables as tables, and
+    what is easily missed: formulas, hidden sheets, rows and columns, comments, footnotes, speaker notes. A
+    long file comes in parts; the first line says which part this is and what is not shown.
 
     Args:
         path: Name of a given file, such as prices.xlsx.

@@ -28,20 +28,24 @@ from forethought.tools.documents.rare import KINDS as RARE
 from forethought.tools.documents.rare import cannot_be_read, read_rare
 from forethought.tools.documents.slides import read_pptx
 from forethought.tools.documents.word import read_docx
-from forethought.tools.documents.workbooks import read_xls, read_xlsx
+from forethought.tools.documents.workbooks import READERS as WORKBOOKS
+from forethought.tools.documents.workbooks import read_workbook
 from forethought.tools.kinds import picture_kind, sound_kind
 
 T = TypeVar("T")
 ARCHIVES = ("zip", "tar", "gz", "bz2", "xz")
 READERS: dict[str, Callable[[bytes], Document]] = {
     "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "msg": read_msg,
-    "pdf": read_pdf, "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
+    "pdf": read_pdf, "docx": read_docx, "pptx": read_pptx,
+    **{kind: partial(read_workbook, kind) for kind in WORKBOOKS},
     "epub": read_epub, "mbox": read_mbox, "tnef": read_tnef, **dict.fromkeys(ARCHIVES, read_archive),
     **{kind: partial(read_rare, kind) for kind in RARE},
 }  # fmt: skip
 BY_NAME = {
     "htm": "html", "xhtml": "html", "html": "html", "csv": "csv", "tsv": "csv", "tab": "csv", "eml": "eml",
-    "docx": "docx", "docm": "docx", "xlsx": "xlsx", "xlsm": "xlsx", "xls": "xls", "pptx": "pptx",
+    "docx": "docx", "docm": "docx", "xlsx": "xlsx", "xlsm": "xlsx",
+    "xltx": "xlsx", "xls": "xls", "xlsb": "xlsb",
+    "pptx": "pptx",
     "pptm": "pptx", "ppsx": "pptx", "ppsm": "pptx", "potx": "pptx",
     "dotx": "docx", "dotm": "docx", "pdf": "pdf", "doc": "doc", "ppt": "ppt", "epub": "epub", "zip": "zip",
     "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf", "msg": "msg",

@@ -44,7 +44,7 @@ _STARTS = {b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"\x1f\x8b": "gz", b"BZh"
            b"%PDF-": "pdf", b"\x78\x9f\x3e\x22": "tnef"}  # fmt: skip
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HOLDS = r"\.(eml|msg|mbox|zip|tar|tgz|gz|bz2|tbz2?|xz|txz|dat|docx|xlsx|pptx|pdf)$"
-_OPEN_DOCUMENT = {"META-INF/manifest.xml", "META-INF/container.xml"}
+_OPEN_DOCUMENT = {"content.xml", "META-INF/container.xml"}
 _EMBEDDED = re.compile(r"(word|xl|ppt)/embeddings/[^/]+$")
 
 
@@ -134,7 +134,7 @@ def _entries(kind: str, data: bytes, name: str) -> Iterator[Entry]:
         names = open_archive(data).namelist()
         if "[Content_Types].xml" in names:
             return _embedded(data)
-        return iter(()) if _OPEN_DOCUMENT & set(names) else zip_entries(data)
+        return iter(()) if "mimetype" in names and _OPEN_DOCUMENT & set(names) else zip_entries(data)
     readers = {
         "tar": tar_entries, "eml": eml_entries, "msg": msg_entries, "mbox": mbox_entries,
         "tnef": tnef_entries, "pdf": _attached_to_pdf,

@@ -30,10 +30,7 @@ _SAYS = {
 }
 _UNITS = "€$£%+- \u00a0"
 _PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?")
-NOTE = {
-    ",": "Numbers in it have decimal commas: 1.234,5 is 1234.5.",
-    ".": "Numbers in it have commas between thousands: 1,234.5 is 1234.5.",
-}
+NOTE = "Numbers in it have decimal commas: 1.234,5 is 1234.5."
 
 
 def decimal_mark(cells: Iterable[str]) -> str:

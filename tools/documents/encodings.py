@@ -1,7 +1,7 @@
 """Which encoding a text that is not UTF-8 has, by its letters.
 
-charset-normalizer tells the encodings of Chinese, Japanese and Korean apart. Of a short European text it knows
-too little, so these are told by their words: letters of one language, and no sign or capital inside a word.
+charset-normalizer tells the encodings of Chinese, Japanese and Korean apart. Of a short European text it
+knows too little, so these are told by their words: letters of one language, no sign or capital inside a word.
 """
 
 from __future__ import annotations

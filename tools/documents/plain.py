@@ -46,8 +46,8 @@ def read_delimited(data: bytes) -> Document:
     """A table, with title lines above it if there are any; cells stay as they are written."""
     text, note = decode(data)
     rows = delimited_rows(text)
-    told = NOTE.get(decimal_mark(cell for row in rows[:_SAMPLE_NUMBERS] for cell in row), "")
-    return Document((Section(titled_table(rows)),), note=" ".join(filter(None, (note, told))))
+    commas = decimal_mark(cell for row in rows[:_SAMPLE_NUMBERS] for cell in row) == ","
+    return Document((Section(titled_table(rows)),), note=" ".join(filter(None, (note, NOTE * commas))))
 
 
 def delimited_numbers(text: str) -> Rows:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.content import read_content
+from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.formats import read_document
 from forethought.tools.documents.plain import BROKEN_UTF8, NOT_UTF8, decode, read_text
 
@@ -115,5 +115,4 @@ def test_numbers_of_other_countries_become_numbers_where_the_table_tells(
     assert isinstance(content.tables, list)
     assert [row[1] for row in content.tables[1:]] == rows
     assert content.text == text
-    told = [row for row in rows if isinstance(row, float)]
-    assert bool(read_document(text.encode(), "a.csv").note) == bool(told)
+    assert bool(read_document(text.encode(), "a.csv").note) == ("1.234,56" in text)

@@ -1,7 +1,7 @@
 """What `tools.documents.reader` starts: it reads one file or page after another, until its input ends.
 
 A job is a line {job: "document", name}, {job: "content", name}, {job: "page", url, media_type, charset, raw}
-or {job: "picture"}, each with {size, seconds, memory}, followed by `size` bytes; an answer is a line
+or {job: "picture", page}, each with {size, seconds, memory}, followed by `size` bytes; an answer is a line
 {sections, unit, note}, {text, tables}, {text}, {mime, data in base64, width, height, note}, or {unreadable:
 [what, hint, cause]}, with `last` where the process is not to be used again. A process that runs out of memory
 gives none and ends.
@@ -71,7 +71,7 @@ def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
         if job["job"] == "picture":
             from forethought.tools.media.picture import prepare
 
-            picture = asdict(prepare(data))
+            picture = asdict(prepare(data, job["page"]))
             return {**picture, "data": base64.b64encode(picture["data"]).decode()}
         document = read_document(data, job["name"])
     except Unreadable as error:

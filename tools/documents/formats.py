@@ -5,6 +5,7 @@ It runs in a process of its own (`tools.documents.child`), which starts quickly:
 
 from __future__ import annotations
 
+import io
 import re
 import zlib
 from collections.abc import Callable
@@ -28,7 +29,7 @@ from forethought.tools.documents.rare import cannot_be_read, read_rare
 from forethought.tools.documents.slides import read_pptx
 from forethought.tools.documents.word import read_docx
 from forethought.tools.documents.workbooks import read_xls, read_xlsx
-from forethought.tools.kinds import picture_kind, sound_kind
+from forethought.tools.kinds import OTHER_PICTURES, binary_kind, is_pdf, picture_kind, sound_kind
 
 T = TypeVar("T")
 READERS: dict[str, Callable[[bytes], Document]] = {
@@ -129,15 +130,22 @@ def _kind(data: bytes, by_name: str) -> str:
         return kinds[0] if kinds else "msg"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip_kind(data)
-    if picture_kind(data):
-        raise Unreadable("is a picture", hint="Use inspect_image for it, if you have it.", cause="arguments")
+    if picture := picture_kind(data):
+        pages = _frames(data) if picture == "tif" else 1
+        what, page = (
+            (f"is a picture of {pages} pages", ", page by page") if pages > 1 else ("is a picture", "")
+        )
+        raise Unreadable(what, hint=f"Use inspect_image for it{page}, if you have it.", cause="arguments")
+    if (other := binary_kind(data)) in OTHER_PICTURES.split(", "):
+        hint = "Ask the user to save it as JPG, PNG or PDF."
+        raise Unreadable(f"is a .{other} picture, which cannot be read", hint=hint, cause="arguments")
     if sound_kind(data):
         raise Unreadable(
             "is a sound recording",
             hint="Use inspect_audio for it, if you have it.",
             cause="arguments",
         )
-    if b"%PDF-" in data[:1024]:
+    if is_pdf(data):
         return "pdf"
     if data.startswith(b"{\\rtf"):
         return "rtf"
@@ -145,6 +153,14 @@ def _kind(data: bytes, by_name: str) -> str:
         return by_name
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return "html" if start.startswith((b"<html", b"<!doctype html")) else "text"
+
+
+def _frames(data: bytes) -> int:
+    from PIL import Image
+
+    with suppress(Exception):  # inspect_image will say why
+        return int(getattr(Image.open(io.BytesIO(data)), "n_frames", 1))
+    return 1
 
 
 def _zip_kind(data: bytes) -> str:

@@ -44,7 +44,11 @@ def read_pdf(data: bytes) -> Document:
             "version with recognised text (OCR).",
         )
     sections = (
-        Section("\n\n".join(filter(None, (text, missing.format(number)))), str(number), f"## Page {number} of {of}")
+        Section(
+            "\n\n".join(filter(None, (text, missing.format(number)))),
+            str(number),
+            f"## Page {number} of {of}",
+        )
         for number, (text, missing) in enumerate(texts, 1)
     )
     pages = f"Page{'s' * (len(unseen) > 1)} {number_ranges(unseen)}"

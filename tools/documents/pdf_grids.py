@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
-from forethought.tools.documents.pdf_layout import Row, Word, line_of, rows_of
+from forethought.tools.documents.pdf_layout import Word, line_of, rows_of
 from forethought.tools.documents.tables import NUMBER, SAME_CELL, markdown_table
 
 _NEAR = 3.0
 """Points within which lines meet."""
 _MOST_RULES = 800
+_LONGEST_REPEATED = 60
+"""Characters of a cell over several columns or rows that is written in each."""
 _MOST_WORDS = 80
 """Words of a cell over several columns or rows; more are not one cell but rows without lines."""
 
@@ -88,7 +89,9 @@ def _with_lines(down: list[float], words: list[Word]) -> list[float]:
     return down
 
 
-def _table(words: list[Word], rules: list[Rule], across: list[float], down: list[float]) -> tuple[list[list[str]], set[int]]:
+def _table(
+    words: list[Word], rules: list[Rule], across: list[float], down: list[float]
+) -> tuple[list[list[str]], set[int]]:
     """The cells' texts, and which words they use. Cells without a line between them are one."""
     width, height = len(across) - 1, len(down) - 1
     roots = {(y, x): (y, x) for y in range(height) for x in range(width)}
@@ -98,7 +101,7 @@ def _table(words: list[Word], rules: list[Rule], across: list[float], down: list
             at = roots[at]
         return at
 
-    for (y, x) in list(roots):
+    for y, x in list(roots):
         middle_x, middle_y = (across[x] + across[x + 1]) / 2, (down[y] + down[y + 1]) / 2
         if x + 1 < width and not _wall(rules, False, across[x + 1], middle_y):
             roots[root((y, x + 1))] = root((y, x))
@@ -112,8 +115,12 @@ def _table(words: list[Word], rules: list[Rule], across: list[float], down: list
     wide = {root(at) for at in roots if root(at) != at}
     inside = {at: cell for at, cell in inside.items() if at not in wide or len(cell) <= _MOST_WORDS}
     texts = {at: " ".join(line_of(row.words) for row in rows_of(cell)) for at, cell in inside.items()}
-    grid = [[SAME_CELL if (text := texts.get(root((y, x)), "")) and root((y, x)) != (y, x) and NUMBER.match(text) else text
-             for x in range(width)] for y in range(height)]  # fmt: skip
+    grid = [[texts.get(root((y, x)), "") for x in range(width)] for y in range(height)]
+    for y, x in (at for at in roots if root(at) != at):
+        text, lone = grid[y][x], len({root((y, at)) for at in range(width)}) == 1
+        grid[y][x] = (
+            "" if lone or len(text) > _LONGEST_REPEATED else SAME_CELL if NUMBER.match(text) else text
+        )
     columns = [x for x in range(width) if any(row[x] for row in grid)]
     used = {id(word) for cell in inside.values() for word in cell}
     return [[row[x] for x in columns] for row in grid if any(row)] if len(columns) > 1 else [], used

@@ -2,8 +2,8 @@
 
 A PDF says where each word is drawn, not what belongs together. Gaps that several rows share divide columns.
 If both sides of such a gap hold prose, one column is read after the other. Otherwise the rows are a table, in
-which an empty cell stays empty. `pdf_grids` reads tables with ruled lines first. Coordinates grow to the right
-and down.
+which an empty cell stays empty. `pdf_grids` reads tables with ruled lines first. Coordinates grow to the
+right and down.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ def page_text(words: Sequence[Word]) -> str:
     text = pieces[0].text if pieces else ""
     for (high, low), space in zip(pairwise(pieces), spaces, strict=True):
         lines = all(piece.row and not piece.row.block for piece in (high, low))
-        text += ("\n" if lines and space <= max(high.size / 2, 1.6 * usual) else "\n\n") + low.text
+        text += (
+            "\n" if lines and space <= max(high.size / 2, min(1.6 * usual, 2 * high.size)) else "\n\n"
+        ) + low.text
     return text
 
 
@@ -128,9 +130,9 @@ def line_of(words: Sequence[Word]) -> str:
     """A line's text: what is raised or marked says so."""
     size = max(word.bottom - word.top for word in words)
     bottom = max(word.bottom for word in words if word.bottom - word.top >= _SMALLER * size)
-    text = ""
+    text, before = "", words[0]
     for mark, group in groupby(words, key=lambda word: word.mark):
-        part, before = "", words[0]
+        part = ""
         for word in group:
             small = word.bottom - word.top <= _SMALLER * size
             raised = small and word.bottom < bottom - _RAISED * size and word.text.isalnum()
@@ -188,7 +190,11 @@ def _is_row(row: Row, gutters: list[Gap]) -> bool:
 
 def _goes_on(shared: list[Gap], rows: list[Row]) -> bool:
     """Whether the last of three close rows shares the gutters, though the one before it does not."""
-    if len(rows) < 3 or not _inner(shared) or len(_inner(_both(shared, rows[2].gaps()))) < len(_inner(shared)):
+    if (
+        len(rows) < 3
+        or not _inner(shared)
+        or len(_inner(_both(shared, rows[2].gaps()))) < len(_inner(shared))
+    ):
         return False
     close = all(low.top - high.bottom < low.size for high, low in pairwise(rows))
     return close and len(rows[1].gaps()) > 2 and len(rows[2].gaps()) > 2
@@ -208,7 +214,9 @@ def _divides(gap: Gap, band: list[Row]) -> bool:
     """Whether it is wide enough, and words are on both sides of it."""
     if not band or gap[1] - gap[0] < _GUTTER * band[0].size:
         return False
-    widest = max((b - a for row in band for a, b in row.gaps()[1:-1] if a <= gap[0] and b >= gap[1]), default=0)
+    widest = max(
+        (b - a for row in band for a, b in row.gaps()[1:-1] if a <= gap[0] and b >= gap[1]), default=0
+    )
     return widest >= _WIDE_GAP * band[0].size
 
 
@@ -221,7 +229,9 @@ def _is_list(band: list[Row], gutters: list[Gap]) -> bool:
 def _column(word: Word, gutters: list[Gap]) -> int:
     """The column of a word. One that begins in a gutter is in the column in which its middle is."""
     middle = (word.x0 + word.x1) / 2
-    return sum(word.x0 >= high - 0.1 or (word.x0 > low and middle > (low + high) / 2) for low, high in gutters)
+    return sum(
+        word.x0 >= high - 0.1 or (word.x0 > low and middle > (low + high) / 2) for low, high in gutters
+    )
 
 
 def _prose(band: list[Row], gutters: list[Gap]) -> str:
@@ -264,9 +274,10 @@ def _table(header: Row | None, band: list[Row], gutters: list[Gap]) -> list[list
 def _right_aligned(band: list[Row]) -> list[Gap]:
     """The gutters of a table whose header is left of its right-aligned figures; none for any other table."""
     header, *body = [row.segments() for row in band]
-    columns: list[Gap] = []
-    for cells in zip(*(row for row in body if len(row) == len(header)), strict=True):
-        columns.append((min(cell[0].x0 for cell in cells), max(cell[-1].x1 for cell in cells)))
+    columns: list[Gap] = [
+        (min(cell[0].x0 for cell in cells), max(cell[-1].x1 for cell in cells))
+        for cells in zip(*(row for row in body if len(row) == len(header)), strict=True)
+    ]
     gutters = [(left[1], right[0]) for left, right in pairwise(columns)]
     beside = any(cell[-1].x1 < column[0] for cell, column in zip(header, columns, strict=False))
     between = all(

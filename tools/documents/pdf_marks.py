@@ -1,4 +1,4 @@
-"""What a PDF has besides its pages' text: form fields, comments, struck passages, bookmarks, attached files."""
+"""Form fields, comments, struck passages, bookmarks and attached files of a PDF."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def marks(document: Any, page: Any, text_page: Any) -> list[str]:
     for mark, kind in _annotations(page):
         if kind == raw.FPDF_ANNOT_WIDGET:
             fields += _field(document, mark)
-        elif kind not in (raw.FPDF_ANNOT_POPUP, raw.FPDF_ANNOT_LINK) and (comment := _string(mark, b"Contents")):
+        elif kind not in (raw.FPDF_ANNOT_POPUP, raw.FPDF_ANNOT_LINK) and (
+            comment := _string(mark, b"Contents")
+        ):
             author, words = _string(mark, b"T"), _marked_words(mark, text_page)
             about = f" on '{one_line(words, _LONGEST_QUOTE)}'" if words else ""
             by = f" by {author}" if author else ""
@@ -38,7 +40,9 @@ def struck_boxes(page: Any) -> list[Box]:
     """What annotations of a page strike out."""
     from pypdfium2 import raw
 
-    return [box for mark, kind in _annotations(page) if kind == raw.FPDF_ANNOT_STRIKEOUT for box in _quads(mark)]
+    return [
+        box for mark, kind in _annotations(page) if kind == raw.FPDF_ANNOT_STRIKEOUT for box in _quads(mark)
+    ]
 
 
 def _annotations(page: Any) -> Iterator[tuple[Any, int]]:
@@ -83,7 +87,7 @@ def _field(document: Any, mark: Any) -> list[str]:
     if kind in (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON):
         on = _string(mark, b"AS") or value
         if not raw.FPDFAnnot_IsChecked(form, mark) and on in ("", "Off"):
-            return [] 
+            return []
     return [f"- {name}: {value}"] if value and value != "Off" else []
 
 

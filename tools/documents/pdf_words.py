@@ -70,12 +70,19 @@ class _View:
     """A page seen so that text of an angle is level."""
 
     def __init__(self, text_page: Any, text: str, angle: int, drawn: Drawn, struck: Sequence[Box]) -> None:
-        self._page, self._text = text_page, text
+        from pypdfium2 import raw
+
+        self._raw, self._page, self._text = raw, text_page.raw, text
         turn = -math.radians(angle)
-        self._cos, self._sin = round(math.cos(turn), 9), round(math.sin(turn), 9)
+        self._level, self._cos, self._sin = angle == 0, round(math.cos(turn), 9), round(math.sin(turn), 9)
         self.rules, self._areas, self._struck = (
-            [self._turned(box) for box in boxes] for boxes in (drawn.rules, drawn.areas, struck)
+            [self._turned(*box) for box in boxes] for boxes in (drawn.rules, drawn.areas, struck)
         )
+        # PDFium writes its answers here: a million of them are faster than a million of new ones.
+        self._x, self._y, self._box, self._matrix = (
+            ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF(), raw.FS_MATRIX()
+        )  # fmt: skip
+        self._colour = [ctypes.c_uint() for _ in range(4)]
 
     def words(self, start: int, end: int) -> Iterator[Word]:
         """A token as words: raised digits are a word of their own, which is glued to the one before."""
@@ -99,15 +106,15 @@ class _View:
 
     def _char(self, at: int, last: int) -> Word:
         """The character at `at`, or the text from there to `last`."""
-        from pypdfium2 import raw
-
-        page, x, y = self._page, ctypes.c_double(), ctypes.c_double()
-        box, matrix = raw.FS_RECTF(), raw.FS_MATRIX()
-        raw.FPDFText_GetCharOrigin(page, at, x, y)
-        raw.FPDFText_GetMatrix(page, at, matrix)
-        raw.FPDFText_GetLooseCharBox(page, last, box)
-        seen = self._turned((box.left, box.bottom, box.right, box.top))
-        size = raw.FPDFText_GetFontSize(page, at) * math.hypot(matrix.c, matrix.d) or seen.bottom - seen.top
+        raw, x, y, box, matrix = self._raw, self._x, self._y, self._box, self._matrix
+        raw.FPDFText_GetCharOrigin(self._page, at, x, y)
+        raw.FPDFText_GetMatrix(self._page, at, matrix)
+        raw.FPDFText_GetLooseCharBox(self._page, last, box)
+        seen = self._turned(box.left, box.bottom, box.right, box.top)
+        size = (
+            raw.FPDFText_GetFontSize(self._page, at) * math.hypot(matrix.c, matrix.d)
+            or seen.bottom - seen.top
+        )
         left, base = self._point(x.value, y.value)
         shown = self._text[at : last + 1].replace("\ufffe", "-").replace("\x02", "-")
         word = Word(shown, left, max(seen.x1, left), base - 0.8 * size, base + 0.2 * size)
@@ -116,20 +123,18 @@ class _View:
 
     def _mark(self, word: Word, at: int) -> str:
         """Whether a word is struck or hidden."""
-        from pypdfium2 import raw
-
         size, x = word.bottom - word.top, (word.x0 + word.x1) / 2
         y = word.top + size / 2
-        if any(box.x0 <= x <= box.x1 and box.top <= y <= box.bottom for box in self._struck):
-            return "struck"
+        for box in self._struck:
+            if box.x0 <= x <= box.x1 and box.top <= y <= box.bottom:
+                return "struck"
         for rule in self.rules:
             through = word.top + 0.3 * size < (rule.top + rule.bottom) / 2 < word.top + 0.7 * size
             if through and rule.bottom - rule.top < 0.2 * size and rule.x0 <= x <= rule.x1:
                 return "struck"
-        colour = [ctypes.c_uint() for _ in range(4)]
-        raw.FPDFText_GetFillColor(self._page, at, *colour)
-        *colours, alpha = (each.value for each in colour)
-        unseen = alpha == 0 or min(colours) >= _WHITE or size < _TINY
+        self._raw.FPDFText_GetFillColor(self._page, at, *self._colour)
+        red, green, blue, alpha = (each.value for each in self._colour)
+        unseen = alpha == 0 or min(red, green, blue) >= _WHITE or size < _TINY
         if unseen and not any(box.x0 <= x <= box.x1 and box.top <= y <= box.bottom for box in self._areas):
             return "hidden text"
         return ""
@@ -137,9 +142,10 @@ class _View:
     def _point(self, x: float, y: float) -> tuple[float, float]:
         return x * self._cos + y * self._sin, x * self._sin - y * self._cos
 
-    def _turned(self, box: Box) -> Rule:
-        points = [self._point(x, y) for x in (box[0], box[2]) for y in (box[1], box[3])]
-        xs, ys = zip(*points, strict=True)
+    def _turned(self, left: float, bottom: float, right: float, top: float) -> Rule:
+        if self._level:
+            return Rule(left, right, -top, -bottom)
+        xs, ys = zip(*(self._point(x, y) for x in (left, right) for y in (bottom, top)), strict=True)
         return Rule(min(xs), max(xs), min(ys), max(ys))
 
 

@@ -87,11 +87,11 @@ def test_slides_keep_notes_and_comments() -> None:
 @pytest.mark.parametrize(
     ("name", "pages", "says"),
     [
-        ("book.pdf", 1, ["Tea prices in Köln", "Assam 3.5 4 14", "Rebate 15%"]),
+        ("book.pdf", 1, ["Tea prices in Köln", "| Assam | 3.5 | 4 | 14 |", "Rebate  15%"]),
         (
             "letter.pdf",
             2,
-            ["Rules of travel", "Österreich 28 14", "In Geneva up to EUR 140.", "day of return"],
+            ["Rules of travel", "| Österreich | 28 | 14 |", "In Geneva up to EUR 140.", "day of return"],
         ),
         ("talk.pdf", 1, ["Plans for spring", "Open a shop in Łódź", "Hire two people"]),
     ],

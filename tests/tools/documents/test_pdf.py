@@ -26,7 +26,7 @@ def test_pages_have_headings_and_an_image_page_says_so() -> None:
     document = read_document(pdf("Lodging: EUR 80\nMeals: EUR 30", "", "Annex"), "rules.pdf")
     assert document.text == (
         "## Page 1 of 3\n\nLodging: EUR 80\nMeals: EUR 30\n\n"
-        f"## Page 2 of 3\n\n{NO_TEXT}\n\n"
+        f"## Page 2 of 3\n\n{NO_TEXT.format(2)}\n\n"
         "## Page 3 of 3\n\nAnnex"
     )
     assert document.where(["1", "2", "3"]) == "pages 1-3 of 3"

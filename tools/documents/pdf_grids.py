@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from forethought.tools.documents.pdf_layout import Word, line_of, rows_of
+from forethought.tools.documents.pdf_layout import Row, Word, line_of, rows_of
 from forethought.tools.documents.tables import NUMBER, SAME_CELL, markdown_table
 
 _NEAR = 3.0
 """Points within which lines meet."""
 _MOST_RULES = 800
+_LEAST_FILLED = 0.35
+"""The share of cells with text below which the lines are a chart's."""
 _LONGEST_REPEATED = 60
 """Characters of a cell over several columns or rows that is written in each."""
 _MOST_WORDS = 80
@@ -39,7 +42,7 @@ def with_tables(words: list[Word], rules: Sequence[Rule]) -> list[Word]:
         inside = [word for word in words if not word.block and _holds(across, down, word)]
         if len(across) < 3 or len(down) < 3 or not inside:
             continue
-        table, used = _table(inside, group, across, _with_lines(down, inside))
+        table, used = _table(inside, group, across, _with_lines(across, down, inside))
         if table:
             block = Word(markdown_table(table), across[0], across[-1], down[0], down[-1], block=True)
             words = [*(word for word in words if id(word) not in used), block]
@@ -81,12 +84,29 @@ def _holds(across: list[float], down: list[float], word: Word) -> bool:
     return across[0] <= x <= across[-1] and down[0] <= y <= down[-1]
 
 
-def _with_lines(down: list[float], words: list[Word]) -> list[float]:
-    """The lines between rows; those of the text too if only a header is ruled off."""
-    rows = rows_of(words)
-    if len(down) <= 4 and len(rows) >= 3 * (len(down) - 1):
-        return _merged([*down, *(row.top for row in rows)])
-    return down
+def _with_lines(across: list[float], down: list[float], words: list[Word]) -> list[float]:
+    """The lines between rows, and those of the text where several rows are between two of them.
+
+    Then most cells of each line hold a figure, or there are many lines but few rules.
+    """
+    added: list[float] = []
+    for top, bottom in pairwise(down):
+        rows = rows_of([word for word in words if top <= (word.top + word.bottom) / 2 <= bottom])
+        if len(rows) < 2:
+            continue
+        cells = [cell for row in rows for cell in _by_column(across, row)]
+        figures = sum(bool(NUMBER.match(line_of(cell))) for cell in cells)
+        many = len(down) <= 4 and len(rows) >= 6 and len(cells) > 1.5 * len(rows)
+        if many or (2 * figures >= len(cells) > len(rows)):
+            added += [row.top for row in rows[1:]]
+    return _merged([*down, *added])
+
+
+def _by_column(across: list[float], row: Row) -> list[list[Word]]:
+    columns: dict[int, list[Word]] = {}
+    for word in row.words:
+        columns.setdefault(sum((word.x0 + word.x1) / 2 > x for x in across), []).append(word)
+    return list(columns.values())
 
 
 def _table(
@@ -112,7 +132,12 @@ def _table(
         x = sum((word.x0 + word.x1) / 2 > edge for edge in across[1:-1])
         y = sum((word.top + word.bottom) / 2 > edge for edge in down[1:-1])
         inside.setdefault(root((y, x)), []).append(word)
-    wide = {root(at) for at in roots if root(at) != at}
+    cells: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for at in roots:
+        cells.setdefault(root(at), []).append(at)
+    if len(inside) < _LEAST_FILLED * len(cells) or not all(_rectangle(cells[at]) for at in inside):
+        return [], set()  # a chart
+    wide = {at for at in cells if len(cells[at]) > 1}
     inside = {at: cell for at, cell in inside.items() if at not in wide or len(cell) <= _MOST_WORDS}
     texts = {at: " ".join(line_of(row.words) for row in rows_of(cell)) for at, cell in inside.items()}
     grid = [[texts.get(root((y, x)), "") for x in range(width)] for y in range(height)]
@@ -124,6 +149,11 @@ def _table(
     columns = [x for x in range(width) if any(row[x] for row in grid)]
     used = {id(word) for cell in inside.values() for word in cell}
     return [[row[x] for x in columns] for row in grid if any(row)] if len(columns) > 1 else [], used
+
+
+def _rectangle(cells: list[tuple[int, int]]) -> bool:
+    ys, xs = zip(*cells, strict=True)
+    return len(cells) == (max(ys) - min(ys) + 1) * (max(xs) - min(xs) + 1)
 
 
 def _wall(rules: list[Rule], level: bool, at: float, along: float) -> bool:

@@ -105,7 +105,7 @@ def _with_titles(text: str, titles: list[str]) -> str:
     """The text with its bookmarks as headings."""
     for title in titles:
         words = r"\s+".join(map(re.escape, title.split()))
-        line = re.compile(rf"^(?:[\w.]{{1,9}}\s+)?{words}$", re.MULTILINE | re.IGNORECASE)
+        line = re.compile(rf"^(?:[\w.]{{1,9}}[ \t]+)?{words}$", re.MULTILINE | re.IGNORECASE)
         if found := line.search(text):
             before, after = text[: found.start()].rstrip("\n"), text[found.end() :].lstrip("\n")
             heading = f"### {' '.join(found[0].split())}"

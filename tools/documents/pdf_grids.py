@@ -152,7 +152,7 @@ def _table(
 
 
 def _rectangle(cells: list[tuple[int, int]]) -> bool:
-    ys, xs = zip(*cells, strict=True)
+    ys, xs = {y for y, _ in cells}, {x for _, x in cells}
     return len(cells) == (max(ys) - min(ys) + 1) * (max(xs) - min(xs) + 1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from forethought.text import one_line
@@ -84,10 +85,18 @@ def _field(document: Any, mark: Any) -> list[str]:
     name = name or _string(mark, b"TU") or _string(mark, b"T") or "(no name)"
     value = text(raw.FPDFAnnot_GetFormFieldValue) or _string(mark, b"V")
     kind = raw.FPDFAnnot_GetFormFieldType(form, mark) if form else -1
-    if kind in (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON):
-        on = _string(mark, b"AS") or value
-        if not raw.FPDFAnnot_IsChecked(form, mark) and on in ("", "Off"):
-            return []
+    ticked = form and raw.FPDFAnnot_IsChecked(form, mark)
+    if kind == raw.FPDF_FORMFIELD_CHECKBOX:
+        value = "ticked" if ticked else "not ticked"
+    elif kind == raw.FPDF_FORMFIELD_RADIOBUTTON:
+        value = text(raw.FPDFAnnot_GetFormFieldExportValue) if ticked else ""
+    elif kind in (raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX):
+        labels = (
+            _text(partial(raw.FPDFAnnot_GetOptionLabel, form, mark, number))
+            for number in range(raw.FPDFAnnot_GetOptionCount(form, mark))
+            if raw.FPDFAnnot_IsOptionSelected(form, mark, number)
+        )
+        value = ", ".join(labels) or value
     return [f"- {name}: {value}"] if value and value != "Off" else []
 
 

@@ -49,7 +49,7 @@ def text_of(text_page: Any, drawn: Drawn, struck: Sequence[Box]) -> str:
 
     text = text_page.get_text_range(errors="replace")
     if _RIGHT_TO_LEFT.search(text) or raw.FPDFText_CountChars(text_page) != len(text):
-        return text_page.get_text_range().replace("\r\n", "\n").replace("\ufffe", "-").strip()
+        return str(text_page.get_text_range()).replace("\r\n", "\n").replace("\ufffe", "-").strip()
     tokens: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for token in _TOKEN.finditer(text):
         angle = round(math.degrees(raw.FPDFText_GetCharAngle(text_page, token.start()))) % 360

@@ -79,7 +79,7 @@ def _pdf_page(data: bytes, page: int) -> Picture:
         document.init_forms()  # so that filled fields are drawn
         pixels = shown.render(scale=scale).to_pil().convert("RGB")
         encoded, mime = _encoded(pixels, photo=False)
-        return Picture(mime, encoded, *pixels.size, f"page {page} of {len(document)}")
+        return Picture(mime, encoded, pixels.width, pixels.height, f"page {page} of {len(document)}")
 
 
 def _no_page(page: int, pages: int) -> Unreadable:

@@ -1,4 +1,4 @@
-"""PDFs through pypdfium2, page by page: the text, filled form fields, comments, and attached files.
+"""PDFs through pypdfium2, page by page: the text, filled form fields, and comments.
 
 PDFium is not safe for threads: one process reads one PDF at a time (`tools.documents.reader`).
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from forethought.text import number_ranges
 from forethought.tools.documents.document import Document, Section, Unreadable
-from forethought.tools.documents.pdf_marks import attachments, bookmarks, marks, struck_boxes
+from forethought.tools.documents.pdf_marks import bookmarks, marks, struck_boxes
 from forethought.tools.documents.pdf_words import drawn_on, text_of
 
 NO_TEXT = "(This page has no text; it is probably an image. inspect_image(path, page={}) shows it.)"
@@ -28,11 +28,9 @@ _STRANGE = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
 def read_pdf(data: bytes) -> Document:
     """A section a page. Raises Unreadable for a locked PDF and for one that is only images."""
     with open_pdf(data) as document:
-        form = document.init_forms()
-        del form
+        document.init_forms()
         titles = bookmarks(document)
         texts = [_page(document, number, titles.get(number, [])) for number in range(len(document))]
-        files = [f"{name} ({len(content)} bytes)" for name, content in attachments(document)]
     of = len(texts)
     unseen = [number for number, (_, missing) in enumerate(texts, 1) if missing]
     if not any(text for text, _ in texts):
@@ -52,11 +50,8 @@ def read_pdf(data: bytes) -> Document:
         for number, (text, missing) in enumerate(texts, 1)
     )
     pages = f"Page{'s' * (len(unseen) > 1)} {number_ranges(unseen)}"
-    notes = [
-        f"{pages}: not all is text. inspect_image(path, page) shows a page." if unseen else "",
-        f"Attached files: {', '.join(files)}." if files else "",
-    ]
-    return Document(tuple(sections), unit="page", note=" ".join(filter(None, notes)))
+    note = f"{pages}: not all is text. inspect_image(path, page) shows a page." if unseen else ""
+    return Document(tuple(sections), unit="page", note=note)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Form fields, comments, struck passages, bookmarks and attached files of a PDF."""
+"""Form fields, comments, struck passages and bookmarks of a PDF."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from forethought.text import one_line
 from forethought.tools.documents.pdf_words import Box
 
 _LONGEST_QUOTE = 100
-_LARGEST_FILE = 50_000_000
-"""Bytes of an attached file."""
-_MOST_FILES = 1000
 
 
 def marks(document: Any, page: Any, text_page: Any) -> list[str]:
@@ -126,12 +123,3 @@ def bookmarks(document: Any) -> dict[int, list[str]]:
         if page is not None and (title := " ".join(mark.get_title().split())):
             titles[page].append(title)
     return titles
-
-
-def attachments(document: Any) -> list[tuple[str, bytes]]:
-    """The files that are attached to the document, by name."""
-    found = []
-    for number in range(min(document.count_attachments(), _MOST_FILES)):
-        attached = document.get_attachment(number)
-        found.append((attached.get_name(), bytes(attached.get_data())[:_LARGEST_FILE]))
-    return found

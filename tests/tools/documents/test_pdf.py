@@ -113,16 +113,14 @@ def test_a_comment_names_its_passage_and_a_struck_one_is_struck() -> None:
     )
 
 
-def test_attached_files_and_bookmarks_are_named() -> None:
+def test_a_bookmark_is_a_heading() -> None:
     document = FPDF()
     document.set_font("helvetica", size=12)
     document.add_page()
     document.start_section("Annex B")
     document.multi_cell(0, 6, "Rates\nAnnex B\nEUR 80")
-    document.embed_file(basename="factur-x.xml", bytes=b"<a>450</a>")
     read = read_document(bytes(document.output()), "a.pdf")
     assert read.sections[0].text == "Rates\n\n### Annex B\n\nEUR 80"
-    assert "factur-x.xml" in read.note
 
 
 def test_a_scan_with_a_stamp_of_the_scanner_says_that_its_text_is_missing() -> None:

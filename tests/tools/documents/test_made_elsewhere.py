@@ -52,12 +52,14 @@ def test_a_sheet_as_csv_and_as_a_web_page() -> None:
 
 def test_a_letter_keeps_footnotes_endnotes_and_comments() -> None:
     assert read("letter.docx").text == (
-        "# Rules of travel\n\nLodging is paid up to EUR 80 a night for everybody who travels.\n\n"
+        "# Rules of travel\n\nLodging is paid up to EUR 80 a night[footnote 1] for everybody who travels "
+        "[comment by Ben: Does this hold for guests?].\n\n"
         "## Means of transport\n\n- trains in second class\n- trams and buses\n\n"
         "Meals are paid by the day:\n\n"
         "| Country | Amount in EUR | Amount in EUR |\n| --- | --- | --- |\n| Österreich | 28 | 14 |\n\n"
-        "Claims are due within a month.\n\nFootnotes:\n- In Geneva up to EUR 140.\n\n"
-        "Endnotes:\n- Counted from the day of return.\n\nComments:\n- Does this hold for guests?"
+        "Claims are due within a month[endnote 1].\n\n"
+        "Footnotes:\n- [footnote 1] In Geneva up to EUR 140.\n\n"
+        "Endnotes:\n- [endnote 1] Counted from the day of return."
     )
 
 

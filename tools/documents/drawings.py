@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from forethought.tools.documents.tables import markdown_table
@@ -24,7 +26,7 @@ def diagram_texts(diagram: Any) -> Iterator[str]:
 def alternative(picture: Any) -> str:
     """The description of a picture or chart (`docPr` or `cNvPr`) in brackets; '' for none."""
     text = " ".join((picture.get("descr") or "").split())
-    return f"[picture: {text}]" if text else ""
+    return f"[picture: {text}]" if text and not re.search(r"\.\w{3,4}$", text) else ""  # a file's name
 
 
 def chart_rows(chart: Any) -> list[list[str]]:
@@ -59,6 +61,26 @@ def _points(series: Any, *names: str) -> list[str]:
         if not points and (value := next(part.iter("{*}v"), None)) is not None:
             points[0] = value.text or ""
     return [points.get(at, "") for at in range(min(max(points, default=-1) + 1, _MOST_POINTS))]
+
+
+def _marked(text: str, marks: Sequence[str]) -> str:
+    """The text with its marks around its words, such as '[struck: 450]'; '^' raises it: '^2^'."""
+    words = shown = text.strip()
+    for mark in reversed(marks):
+        if mark != "^":
+            shown = f"[{mark}: {shown}]"
+        elif words.isalnum():
+            shown = f"^{shown}^"
+    return text.replace(words, shown) if words else text
+
+
+def joined_chunks(chunks: Iterable[tuple[str, tuple[str, ...]]]) -> str:
+    """Texts with their marks, the outermost first, as one text; what has the same marks is marked once."""
+    text = ""
+    for marks, group in groupby(chunks, key=lambda chunk: chunk[1]):
+        piece = _marked("".join(chunk[0] for chunk in group), marks)
+        text += f" {piece}" if text.endswith("]") and piece.startswith("[") else piece
+    return text
 
 
 def not_shown(element: Any) -> str:

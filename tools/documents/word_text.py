@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from itertools import groupby
 from typing import Any
 
 from forethought.text import one_line
-from forethought.tools.documents.drawings import M, alternative, formula
+from forethought.tools.documents.drawings import M, alternative, formula, joined_chunks
 from forethought.tools.documents.word_numbers import Styles, W, path, whole
 
 Chunk = tuple[str, tuple[str, ...]]
@@ -53,11 +52,7 @@ class Texts:
 
     def of(self, element: Any) -> str:
         """The text of a paragraph or a part of it; that of boxes is not its own."""
-        text = ""
-        for marks, group in groupby(self._chunks(element, ()), key=lambda chunk: chunk[1]):
-            piece = _marked("".join(chunk[0] for chunk in group), marks)
-            text += f" {piece}" if text.endswith("]") and piece.startswith("[") else piece
-        return text
+        return joined_chunks(self._chunks(element, ()))
 
     def line(self, element: Any) -> str:
         """All text below an element on one line."""
@@ -149,17 +144,6 @@ class Texts:
 
 
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-
-
-def _marked(text: str, marks: tuple[str, ...]) -> str:
-    """The text with its marks around its words."""
-    words = marked = text.strip()
-    for mark in reversed(marks):
-        if mark != "^":
-            marked = f"[{mark}: {marked}]"
-        elif words.isalnum():
-            marked = f"^{marked}^"
-    return text.replace(words, marked) if words else text
 
 
 def _passages(body: Any) -> dict[str, str]:

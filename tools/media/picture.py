@@ -60,7 +60,8 @@ def prepare(data: bytes, page: int | None = None) -> Picture:
         return _pdf_page(data, page or 1)
     pixels, size, frames, animated = _decoded(data, (page or 1) - 1)
     encoded, mime = _encoded(pixels, photo=picture_kind(data) == "jpg")
-    notes = ["it is animated; only one frame was looked at"] if animated else []
+    which = "its first frame" if page is None else f"frame {page}"
+    notes = [f"it is animated; only {which} was looked at"] if animated else []
     if frames > 1 and not animated:
         notes.append(f"page {page or 1} of {frames}")
     if pixels.size != size:

@@ -9,6 +9,8 @@ from typing import Any
 
 from forethought.tools.documents.tables import markdown_table
 
+Chunk = tuple[str, tuple[str, ...]]
+"""A text and its marks, the outermost first."""
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _SIGNS = {"sup": "^({})", "sub": "_({})", "den": "/({})", "num": "({})", "rad": "root({})"}
 """How parts of a formula read on one line; of any other the text alone."""
@@ -74,7 +76,7 @@ def _marked(text: str, marks: Sequence[str]) -> str:
     return text.replace(words, shown) if words else text
 
 
-def joined_chunks(chunks: Iterable[tuple[str, tuple[str, ...]]]) -> str:
+def joined_chunks(chunks: Iterable[Chunk]) -> str:
     """Texts with their marks, the outermost first, as one text; what has the same marks is marked once."""
     text = ""
     for marks, group in groupby(chunks, key=lambda chunk: chunk[1]):

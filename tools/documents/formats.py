@@ -21,11 +21,13 @@ from forethought.tools.documents.archive import open_archive, read_zip
 from forethought.tools.documents.document import Document, Unreadable
 from forethought.tools.documents.main_part import main_part
 from forethought.tools.documents.messages import read_eml, read_msg
+from forethought.tools.documents.odf import read_odp, read_odt
 from forethought.tools.documents.pages import html_markdown, read_epub, read_html
 from forethought.tools.documents.pdf import read_pdf
 from forethought.tools.documents.plain import decode, read_delimited, read_text
 from forethought.tools.documents.rare import KINDS as RARE
-from forethought.tools.documents.rare import cannot_be_read, read_rare
+from forethought.tools.documents.rare import SAVE_AS, cannot_be_read, read_rare
+from forethought.tools.documents.rtf import read_rtf
 from forethought.tools.documents.slides import read_pptx
 from forethought.tools.documents.word import read_docx
 from forethought.tools.documents.workbooks import read_xls, read_xlsx
@@ -35,7 +37,8 @@ T = TypeVar("T")
 READERS: dict[str, Callable[[bytes], Document]] = {
     "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "msg": read_msg,
     "pdf": read_pdf, "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
-    "epub": read_epub, "zip": read_zip, **{kind: partial(read_rare, kind) for kind in RARE},
+    "epub": read_epub, "zip": read_zip, "odt": read_odt, "odp": read_odp, "rtf": read_rtf,
+    **{kind: partial(read_rare, kind) for kind in RARE},
 }  # fmt: skip
 BY_NAME = {
     "htm": "html", "xhtml": "html", "html": "html", "csv": "csv", "tsv": "csv", "tab": "csv", "eml": "eml",
@@ -43,6 +46,7 @@ BY_NAME = {
     "pptm": "pptx", "ppsx": "pptx", "ppsm": "pptx", "potx": "pptx",
     "dotx": "docx", "dotm": "docx", "pdf": "pdf", "doc": "doc", "ppt": "ppt", "epub": "epub", "zip": "zip",
     "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf", "msg": "msg",
+    "ott": "odt", "otp": "odp", **{kind: kind for kind in SAVE_AS},
 }  # fmt: skip
 TEXTUAL = ("text", "html", "csv", "eml")
 """Kinds whose first bytes tell nothing."""
@@ -56,6 +60,9 @@ _OPEN_DOCUMENT = {
     "application/vnd.oasis.opendocument.presentation": "odp",
     "application/epub+zip": "epub",
 }
+_LINKS = ("gdoc", "gsheet", "gslides")
+"""Files that only hold the address of a document."""
+_HEAD = 8192
 _LONGEST_TYPE = 100
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_STREAMS = {
@@ -127,9 +134,10 @@ def _kind(data: bytes, by_name: str) -> str:
         kinds = [kind for stream, kind in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data]
         if by_name in (kinds or ("doc", "ppt", "xls")):  # a message has the streams of what is attached, too
             return by_name
-        return kinds[0] if kinds else "msg"
+        return kinds[0] if kinds else by_name if by_name in SAVE_AS else "msg"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _zip_kind(data)
+        kind = _zip_kind(data)
+        return by_name if kind == "zip" and by_name in SAVE_AS and by_name not in READERS else kind
     if picture := picture_kind(data):
         pages = _frames(data) if picture == "tif" else 1
         what, page = (
@@ -150,6 +158,8 @@ def _kind(data: bytes, by_name: str) -> str:
     if data.startswith(b"{\\rtf"):
         return "rtf"
     if by_name in TEXTUAL:
+        return by_name
+    if by_name in SAVE_AS and (b"\0" in data[:_HEAD] or by_name in _LINKS):
         return by_name
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return "html" if start.startswith((b"<html", b"<!doctype html")) else "text"

@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from forethought.text import one_line
-from forethought.tools.documents.drawings import M, alternative, formula, joined_chunks
+from forethought.tools.documents.drawings import Chunk, M, alternative, formula, joined_chunks
 from forethought.tools.documents.word_numbers import Styles, W, path, whole
 
-Chunk = tuple[str, tuple[str, ...]]
-"""A text and its marks, the outermost first."""
 _W14 = "{http://schemas.microsoft.com/office/word/2010/wordml}"
 _W15 = "{http://schemas.microsoft.com/office/word/2012/wordml}"
 _CHANGES = {"del": "deleted", "ins": "inserted", "moveFrom": "moved away", "moveTo": "moved here"}

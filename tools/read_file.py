@@ -16,14 +16,18 @@ _MISSED = {
     "hidden rows": r"Hidden rows[^\n]*: ",
     "hidden columns": r"Hidden columns: ",
     "hidden slides": r"## Slide .*, hidden$",
-    "comments": r"Comments( on cells)?:$",
+    "tracked changes": r".*\[(?:deleted|inserted|moved away|moved here) by ",
+    "struck text": r".*\[struck: ",
+    "hidden text": r".*\[hidden text: ",
+    "comments": r"Comments( on cells)?:$|.*\[comment (?:on|by) ",
     "footnotes": r"Footnotes:$",
     "endnotes": r"Endnotes:$",
     "speaker notes": r"Speaker notes: ",
     "form fields": r"Form fields:$",
     "files": r"Files in it:$",
+    "pages that are pictures": r".* inspect_image\(path, page=\d+\) shows it\.\)$",
 }
-"""What is easily missed in a document, and how the line begins with which the readers write it down."""
+"""What is easily missed in a document, and how the line with which the readers write it down begins."""
 
 
 async def read_file(
@@ -31,11 +35,11 @@ async def read_file(
 ) -> Observation:
     """Read one of the given files as Markdown text, or ask a question about it.
 
-    Reads xlsx, xls, ods, docx, pptx, pdf, epub, eml, msg, mbox, html, csv, tsv, sqlite, parquet, ipynb and
-    plain text (txt, md, json, xml, log, yaml, py, ...); not scans, pictures or sound. A file attached to a
-    message or in an archive is a given file of its own, such as mail.eml/q3.xlsx. Shows tables as tables, and
-    what is easily missed: formulas, hidden sheets, rows and columns, comments, footnotes, speaker notes. A
-    long file comes in parts; the first line says which part this is and what is not shown.
+    Reads xlsx, xls, ods, docx, odt, pptx, pdf, epub, rtf, eml, msg, mbox, html, csv, tsv, sqlite, parquet,
+    ipynb and plain text (txt, md, json, xml, log, yaml, py, ...); not scans, pictures or sound. A file attached
+    to a message or in an archive is a given file of its own: mail.eml/q3.xlsx. Shows tables as tables, and what
+    is easily missed: formulas, hidden sheets, rows and columns, comments, tracked changes, footnotes, speaker
+    notes. A long file comes in parts; the first line says which part this is and what is not shown.
 
     Args:
         path: Name of a given file, such as prices.xlsx.
@@ -94,7 +98,7 @@ def _easily_missed(parts: list[Part]) -> str:
     """What of `_MISSED` there is, and in which parts."""
     found = []
     for what, pattern in _MISSED.items():
-        begins = re.compile(f"^{pattern}", re.MULTILINE)
+        begins = re.compile(f"^(?:{pattern})", re.MULTILINE)
         if numbers := [number for number, part in enumerate(parts, 1) if begins.search(part.text)]:
             where = f" ({numbered('part', numbers)})" if len(parts) > 1 else ""
             found.append(what + where)

@@ -10,6 +10,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import stat
 import tarfile
 import zipfile
@@ -31,6 +32,9 @@ _BOMB = 100
 """Times its size to which an archive unpacks that is meant to fill the memory."""
 _PACKED: dict[str, Callable[[IO[bytes]], Any]] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
 LOCKED = "protected with a password"
+
+_OF_A_PROGRAM = re.compile("generated |PowerPoint Presentation$|Word Document$")
+_TELLING = ("title", "subject", "keywords", "description", "category", "contentStatus")
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,22 @@ def parse_xml(data: bytes) -> Any:
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     return etree.fromstring(data, parser)
+
+
+def properties(archive: zipfile.ZipFile, text: str) -> str:
+    """What an Office file says about itself but not in its text, as a list with a title; '' for nothing."""
+    lines = []
+    for part in ("docProps/core.xml", "docProps/custom.xml"):
+        for each in parse_xml(archive.read(part)) if part in archive.namelist() else ():
+            name = each.get("name") or str(each.tag).rpartition("}")[2]
+            value = " ".join("".join(each.itertext()).split())
+            if (
+                (each.get("name") or name in _TELLING)
+                and value not in text
+                and not _OF_A_PROGRAM.match(value)
+            ):
+                lines.append(f"- {name}: {value}")
+    return "\n".join(["Properties of the file:", *lines]) if lines else ""
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:

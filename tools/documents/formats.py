@@ -5,6 +5,7 @@ It runs in a process of its own (`tools.documents.child`), which starts quickly:
 
 from __future__ import annotations
 
+import io
 import re
 import zlib
 from collections.abc import Callable
@@ -21,16 +22,18 @@ from forethought.tools.documents.document import Document, Unreadable
 from forethought.tools.documents.main_part import main_part
 from forethought.tools.documents.members import holder_kind, listing, read_members
 from forethought.tools.documents.messages import read_eml, read_mbox, read_msg, read_tnef
+from forethought.tools.documents.odf import read_odp, read_odt
 from forethought.tools.documents.pages import html_markdown, read_epub, read_html
 from forethought.tools.documents.pdf import read_pdf
 from forethought.tools.documents.plain import decode, read_delimited, read_text
 from forethought.tools.documents.rare import KINDS as RARE
-from forethought.tools.documents.rare import cannot_be_read, read_rare
+from forethought.tools.documents.rare import SAVE_AS, cannot_be_read, read_rare
+from forethought.tools.documents.rtf import read_rtf
 from forethought.tools.documents.slides import read_pptx
 from forethought.tools.documents.word import read_docx
 from forethought.tools.documents.workbooks import READERS as WORKBOOKS
 from forethought.tools.documents.workbooks import read_workbook
-from forethought.tools.kinds import picture_kind, sound_kind
+from forethought.tools.kinds import OTHER_PICTURES, binary_kind, is_pdf, picture_kind, sound_kind
 
 T = TypeVar("T")
 ARCHIVES = ("zip", "tar", "gz", "bz2", "xz")
@@ -38,7 +41,9 @@ READERS: dict[str, Callable[[bytes], Document]] = {
     "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "msg": read_msg,
     "pdf": read_pdf, "docx": read_docx, "pptx": read_pptx,
     **{kind: partial(read_workbook, kind) for kind in WORKBOOKS},
-    "epub": read_epub, "mbox": read_mbox, "tnef": read_tnef, **dict.fromkeys(ARCHIVES, read_archive),
+    "epub": read_epub, "odt": read_odt, "odp": read_odp, "rtf": read_rtf,
+    "mbox": read_mbox, "tnef": read_tnef,
+    **dict.fromkeys(ARCHIVES, read_archive),
     **{kind: partial(read_rare, kind) for kind in RARE},
 }  # fmt: skip
 BY_NAME = {
@@ -49,6 +54,7 @@ BY_NAME = {
     "pptm": "pptx", "ppsx": "pptx", "ppsm": "pptx", "potx": "pptx",
     "dotx": "docx", "dotm": "docx", "pdf": "pdf", "doc": "doc", "ppt": "ppt", "epub": "epub", "zip": "zip",
     "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf", "msg": "msg",
+    "ott": "odt", "otp": "odp", **{kind: kind for kind in SAVE_AS},
     "mbox": "mbox", "tar": "tar",
 }  # fmt: skip
 TEXTUAL = ("text", "html", "csv", "eml")
@@ -63,6 +69,9 @@ _OPEN_DOCUMENT = {
     "application/vnd.oasis.opendocument.presentation": "odp",
     "application/epub+zip": "epub",
 }
+_LINKS = ("gdoc", "gsheet", "gslides")
+"""Files that only hold the address of a document."""
+_HEAD = 8192
 _LONGEST_TYPE = 100
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_STREAMS = {
@@ -143,18 +152,26 @@ def _kind(data: bytes, by_name: str) -> str:
         kinds = [kind for stream, kind in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data]
         if by_name in (kinds or ("doc", "ppt", "xls")):  # a message has the streams of what is attached, too
             return by_name
-        return kinds[0] if kinds else "msg"
+        return kinds[0] if kinds else by_name if by_name in SAVE_AS else "msg"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _zip_kind(data)
-    if picture_kind(data):
-        raise Unreadable("is a picture", hint="Use inspect_image for it, if you have it.", cause="arguments")
+        kind = _zip_kind(data)
+        return by_name if kind == "zip" and by_name in SAVE_AS and by_name not in READERS else kind
+    if picture := picture_kind(data):
+        pages = _frames(data) if picture == "tif" else 1
+        what, page = (
+            (f"is a picture of {pages} pages", ", page by page") if pages > 1 else ("is a picture", "")
+        )
+        raise Unreadable(what, hint=f"Use inspect_image for it{page}, if you have it.", cause="arguments")
+    if (other := binary_kind(data)) in OTHER_PICTURES.split(", "):
+        hint = "Ask the user to save it as JPG, PNG or PDF."
+        raise Unreadable(f"is a .{other} picture, which cannot be read", hint=hint, cause="arguments")
     if sound_kind(data):
         raise Unreadable(
             "is a sound recording",
             hint="Use inspect_audio for it, if you have it.",
             cause="arguments",
         )
-    if b"%PDF-" in data[:1024]:
+    if is_pdf(data):
         return "pdf"
     if data.startswith(b"{\\rtf"):
         return "rtf"
@@ -162,8 +179,18 @@ def _kind(data: bytes, by_name: str) -> str:
         return holds
     if by_name in TEXTUAL:
         return by_name
+    if by_name in SAVE_AS and (b"\0" in data[:_HEAD] or by_name in _LINKS):
+        return by_name
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return "html" if start.startswith((b"<html", b"<!doctype html")) else "text"
+
+
+def _frames(data: bytes) -> int:
+    from PIL import Image
+
+    with suppress(Exception):  # inspect_image will say why
+        return int(getattr(Image.open(io.BytesIO(data)), "n_frames", 1))
+    return 1
 
 
 def _zip_kind(data: bytes) -> str:

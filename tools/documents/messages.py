@@ -19,6 +19,7 @@ from forethought.tools.documents.archive import Entry
 from forethought.tools.documents.document import Document, Section
 from forethought.tools.documents.pages import html_markdown
 from forethought.tools.documents.plain import decode
+from forethought.tools.documents.rtf import read_rtf
 
 if TYPE_CHECKING:
     from oxmsg import Message
@@ -192,11 +193,8 @@ def _outlook_rtf(packed: bytes | None) -> str:
 
 
 def _rtf_text(data: bytes) -> str:
-    from striprtf import striprtf
-
-    source = data.decode("cp1252", "replace").strip("\0")
-    as_text: Any = striprtf.rtf_to_text
-    return str(as_text(source, errors="replace")).strip() if source else ""
+    source = data.strip(b"\0")
+    return read_rtf(source).text if source else ""
 
 
 def _plain(body: Any) -> str:

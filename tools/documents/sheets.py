@@ -117,7 +117,7 @@ def section(sheet: Sheet, number: str) -> Section:
 def _text(cell: Cell) -> str:
     text = cell_text(cell.value, cell.style.number_format)
     if cell.style.struck and text:
-        text = f"[struck out: {text}]"
+        text = f"[struck: {text}]"
     if cell.formula:
         remark = f"; {cell.remark}" if cell.remark else ""
         return f"{text} ({cell.formula}{remark})" if text else f"({cell.formula}, value not stored{remark})"

@@ -136,7 +136,7 @@ def _runs(element: Any) -> str:
             raised = child.find("{*}rPr/{*}vertAlign[@val='superscript']") is not None
             struck = child.find("{*}rPr/{*}strike")
             if struck is not None and struck.get("val", "1") not in ("0", "false") and text.strip():
-                text = f"[struck out: {text.strip()}] "
+                text = f"[struck: {text.strip()}] "
             pieces.append(f"^{text}" if raised else text)
     return "".join(pieces)
 

@@ -120,7 +120,7 @@ def test_parts_of_a_text_that_are_struck_or_raised_are_marked() -> None:
     book, sheet = sheet_of(["Fee", "Note"])
     sheet["A2"] = CellRichText("EUR ", TextBlock(struck, "450"), " 540")
     sheet["B2"] = CellRichText("450", TextBlock(raised, "2"))
-    assert "| EUR [struck out: 450]  540 | 450^2 |" in text_of(book)
+    assert "| EUR [struck: 450]  540 | 450^2 |" in text_of(book)
 
 
 def test_rows_that_a_filter_hides_are_marked_each() -> None:

@@ -1,0 +1,250 @@
+"""The words of a PDF's page with their places, its ruled lines and its pictures, through PDFium."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from forethought.tools.documents.pdf_grids import Rule, with_tables
+from forethought.tools.documents.pdf_layout import Word, line_of, page_text, rows_of
+
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top on the page, in points."""
+Matrix = tuple[float, float, float, float, float, float]
+_SAME: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+_TOKEN = re.compile(r"[^\s\ufffe\x02\0]+[\ufffe\x02]?")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_MOST_OBJECTS = 5000
+_MOST_SEGMENTS = 400
+_THIN = 2.5
+_WHITE, _TINY = 250, 2
+_FEW = 15
+"""Words at another angle than most, which are shown on one line."""
+
+
+@dataclass
+class Drawn:
+    """What a page shows besides text, as boxes."""
+
+    rules: list[Box] = field(default_factory=list)
+    areas: list[Box] = field(default_factory=list)
+    """Filled ones, and pictures."""
+    pictures: list[Box] = field(default_factory=list)
+
+
+def text_of(text_page: Any, drawn: Drawn, struck: Sequence[Box]) -> str:
+    """A page's text in reading order.
+
+    Args:
+        text_page: PDFium's text of the page.
+        drawn: What else is drawn there.
+        struck: Boxes that an annotation strikes out.
+    """
+    from pypdfium2 import raw
+
+    text = text_page.get_text_range(errors="replace")
+    if _RIGHT_TO_LEFT.search(text) or raw.FPDFText_CountChars(text_page) != len(text):
+        return str(text_page.get_text_range()).replace("\r\n", "\n").replace("\ufffe", "-").strip()
+    tokens: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for token in _TOKEN.finditer(text):
+        angle = round(math.degrees(raw.FPDFText_GetCharAngle(text_page, token.start()))) % 360
+        tokens[angle].append(token.span())
+    pieces: list[str] = []
+    for angle in sorted(tokens, key=lambda angle: -len(tokens[angle])):
+        view = _View(text_page, text, angle, drawn, struck)
+        words = [word for start, end in tokens[angle] for word in view.words(start, end)]
+        if not pieces or len(words) >= _FEW:
+            pieces.append(page_text(with_tables(words, view.rules)))
+            continue
+        line = " ".join(line_of(row.words) for row in rows_of(words))
+        pieces.append(f"[{'turned text' if angle % 90 == 0 else 'text across the page'}: {line}]")
+    return "\n\n".join(filter(None, pieces))
+
+
+class _View:
+    """A page seen so that text of an angle is level."""
+
+    def __init__(self, text_page: Any, text: str, angle: int, drawn: Drawn, struck: Sequence[Box]) -> None:
+        from pypdfium2 import raw
+
+        self._raw, self._page, self._text = raw, text_page.raw, text
+        turn = -math.radians(angle)
+        self._level, self._cos, self._sin = angle == 0, round(math.cos(turn), 9), round(math.sin(turn), 9)
+        self.rules, self._areas, self._struck = (
+            [self._turned(*box) for box in boxes] for boxes in (drawn.rules, drawn.areas, struck)
+        )
+        # PDFium writes its answers here: a million of them are faster than a million of new ones.
+        self._x, self._y, self._box, self._matrix = (
+            ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF(), raw.FS_MATRIX()
+        )  # fmt: skip
+        self._colour = [ctypes.c_uint() for _ in range(4)]
+
+    def words(self, start: int, end: int) -> Iterator[Word]:
+        """A token as words: raised digits are a word of their own, which is glued to the one before."""
+        chars = [self._char(start, end - 1)]
+        if end - start > 1:
+            last = self._char(end - 1, end - 1)
+            level = abs(chars[0].bottom - last.bottom) < 0.1 and last.x1 > chars[0].x0
+            if not level or any(map(str.isdigit, self._text[start:end])):
+                chars = [self._char(at, at) for at in range(start, end)]
+        begun: Word | None = None
+        for char in chars:
+            if begun and _level(begun, char):
+                begun.text, begun.x1 = begun.text + char.text, max(begun.x1, char.x1)
+                continue
+            if begun:
+                yield begun
+            char.glued = begun is not None
+            begun = char
+        if begun:
+            yield begun
+
+    def _char(self, at: int, last: int) -> Word:
+        """The character at `at`, or the text from there to `last`."""
+        raw, x, y, box, matrix = self._raw, self._x, self._y, self._box, self._matrix
+        raw.FPDFText_GetCharOrigin(self._page, at, x, y)
+        raw.FPDFText_GetMatrix(self._page, at, matrix)
+        raw.FPDFText_GetLooseCharBox(self._page, last, box)
+        seen = self._turned(box.left, box.bottom, box.right, box.top)
+        size = (
+            raw.FPDFText_GetFontSize(self._page, at) * math.hypot(matrix.c, matrix.d)
+            or seen.bottom - seen.top
+        )
+        left, base = self._point(x.value, y.value)
+        shown = self._text[at : last + 1].replace("\ufffe", "-").replace("\x02", "-")
+        word = Word(shown, left, max(seen.x1, left), base - 0.8 * size, base + 0.2 * size)
+        word.mark = self._mark(word, at)
+        return word
+
+    def _mark(self, word: Word, at: int) -> str:
+        """Whether a word is struck or hidden."""
+        size, x = word.bottom - word.top, (word.x0 + word.x1) / 2
+        y = word.top + size / 2
+        for box in self._struck:
+            if box.x0 <= x <= box.x1 and box.top <= y <= box.bottom:
+                return "struck"
+        for rule in self.rules:
+            through = word.top + 0.3 * size < (rule.top + rule.bottom) / 2 < word.top + 0.7 * size
+            if through and rule.bottom - rule.top < 0.2 * size and rule.x0 <= x <= rule.x1:
+                return "struck"
+        self._raw.FPDFText_GetFillColor(self._page, at, *self._colour)
+        red, green, blue, alpha = (each.value for each in self._colour)
+        unseen = alpha == 0 or min(red, green, blue) >= _WHITE or size < _TINY
+        if unseen and not any(box.x0 <= x <= box.x1 and box.top <= y <= box.bottom for box in self._areas):
+            return "hidden text"
+        return ""
+
+    def _point(self, x: float, y: float) -> tuple[float, float]:
+        return x * self._cos + y * self._sin, x * self._sin - y * self._cos
+
+    def _turned(self, left: float, bottom: float, right: float, top: float) -> Rule:
+        if self._level:
+            return Rule(left, right, -top, -bottom)
+        xs, ys = zip(*(self._point(x, y) for x in (left, right) for y in (bottom, top)), strict=True)
+        return Rule(min(xs), max(xs), min(ys), max(ys))
+
+
+def _level(one: Word, other: Word) -> bool:
+    """Whether two characters of a token are equally high, as a raised figure is not."""
+    size = max(one.bottom - one.top, other.bottom - other.top)
+    return abs(one.bottom - other.bottom) < 0.1 * size and abs(one.top - other.top) < 0.1 * size
+
+
+def drawn_on(page: Any) -> Drawn:
+    """The lines, filled areas and pictures of a page."""
+    from pypdfium2 import raw
+
+    drawn, left = Drawn(), _MOST_OBJECTS
+    waiting = [(raw.FPDFPage_GetObject(page, i), _SAME) for i in range(raw.FPDFPage_CountObjects(page))][::-1]
+    while waiting and left:
+        (item, matrix), left = waiting.pop(), left - 1
+        kind = raw.FPDFPageObj_GetType(item)
+        if kind == raw.FPDF_PAGEOBJ_FORM:
+            inner = _times(_matrix(item), matrix)
+            count = raw.FPDFFormObj_CountObjects(item)
+            waiting += [(raw.FPDFFormObj_GetObject(item, i), inner) for i in range(count)]
+        elif kind == raw.FPDF_PAGEOBJ_IMAGE:
+            drawn.pictures.append(_bounds(item, matrix))
+        elif kind == raw.FPDF_PAGEOBJ_PATH:
+            box = _bounds(item, matrix)
+            drawn.rules += _rules(item, box, matrix)
+            if _filled(item):
+                drawn.areas.append(box)
+    drawn.areas += drawn.pictures
+    return drawn
+
+
+def _matrix(item: Any) -> Matrix:
+    from pypdfium2 import raw
+
+    matrix = raw.FS_MATRIX()
+    raw.FPDFPageObj_GetMatrix(item, matrix)
+    return matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
+
+
+def _times(one: Matrix, other: Matrix) -> Matrix:
+    a, b, c, d, e, f = one
+    (x, y), (z, w) = ((p * other[0] + q * other[2], p * other[1] + q * other[3]) for p, q in ((a, b), (c, d)))
+    return x, y, z, w, *_moved((e, f), other)
+
+
+def _moved(point: tuple[float, float], matrix: Matrix) -> tuple[float, float]:
+    x, y = point
+    return x * matrix[0] + y * matrix[2] + matrix[4], x * matrix[1] + y * matrix[3] + matrix[5]
+
+
+def _box(points: Sequence[tuple[float, float]]) -> Box:
+    xs, ys = zip(*points, strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _bounds(item: Any, matrix: Matrix) -> Box:
+    from pypdfium2 import raw
+
+    sides = [ctypes.c_float() for _ in range(4)]
+    raw.FPDFPageObj_GetBounds(item, *sides)
+    left, bottom, right, top = (side.value for side in sides)
+    return _box([_moved(point, matrix) for point in ((left, bottom), (right, top))])
+
+
+def _filled(item: Any) -> bool:
+    """Whether an area is filled with a colour on which white can be read."""
+    from pypdfium2 import raw
+
+    mode, stroke, colour = ctypes.c_int(), ctypes.c_int(), [ctypes.c_uint() for _ in range(4)]
+    raw.FPDFPath_GetDrawMode(item, mode, stroke)
+    raw.FPDFPageObj_GetFillColor(item, *colour)
+    return bool(mode.value) and min(each.value for each in colour[:3]) < _WHITE
+
+
+def _rules(item: Any, box: Box, matrix: Matrix) -> list[Box]:
+    """The thin lines of a path: it is one itself, or it consists of them."""
+    from pypdfium2 import raw
+
+    left, bottom, right, top = box
+    if min(right - left, top - bottom) <= _THIN:
+        return [box] if max(right - left, top - bottom) > 1 else []
+    count = raw.FPDFPath_CountSegments(item)
+    if count > _MOST_SEGMENTS:
+        return []
+    whole = _times(_matrix(item), matrix)
+    rules, before, start = [], (0.0, 0.0), (0.0, 0.0)
+    x, y = ctypes.c_float(), ctypes.c_float()
+    for number in range(count):
+        segment = raw.FPDFPath_GetPathSegment(item, number)
+        raw.FPDFPathSegment_GetPoint(segment, x, y)
+        point = _moved((x.value, y.value), whole)
+        ends = [(before, point)]
+        if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_MOVETO:
+            start, ends = point, []
+        if raw.FPDFPathSegment_GetClose(segment):
+            ends.append((point, start))
+        lines = (_box(pair) for pair in ends)
+        rules += [line for line in lines if min(line[2] - line[0], line[3] - line[1]) <= _THIN / 2]
+        before = point
+    return [line for line in rules if max(line[2] - line[0], line[3] - line[1]) > _THIN]

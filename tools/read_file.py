@@ -36,10 +36,11 @@ async def read_file(
     """Read one of the given files as Markdown text, or ask a question about it.
 
     Reads xlsx, xls, ods, docx, odt, pptx, pdf, epub, rtf, eml, msg, mbox, html, csv, tsv, sqlite, parquet,
-    ipynb and plain text (txt, md, json, xml, log, yaml, py, ...); not scans, pictures or sound. A file attached
-    to a message or in an archive is a given file of its own: mail.eml/q3.xlsx. Shows tables as tables, and what
-    is easily missed: formulas, hidden sheets, rows and columns, comments, tracked changes, footnotes, speaker
-    notes. A long file comes in parts; the first line says which part this is and what is not shown.
+    ipynb and plain text (txt, md, json, xml, log, yaml, py, ...); not scans, pictures or sound. A file
+    attached to a message or in an archive is a given file of its own: mail.eml/q3.xlsx. Shows tables as
+    tables, and what is easily missed: formulas, hidden sheets, rows and columns, comments, tracked changes,
+    footnotes, speaker notes. A long file comes in parts; the first line says which part this is and what is
+    not shown.
 
     Args:
         path: Name of a given file, such as prices.xlsx.

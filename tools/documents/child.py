@@ -1,10 +1,10 @@
 """What `tools.documents.reader` starts: it reads one file or page after another, until its input ends.
 
-A job is a line {job: "document", name}, {job: "content", name}, {job: "members", name},
-{job: "picture", page} or {job: "page", url, media_type, charset, raw}, each with {size, seconds, memory}, and then `size` bytes. An
-answer is a line {sections, unit, note}, {text, tables}, {members} with their bytes after it, {text}, {mime,
-data in base64, width, height, note}, or {unreadable: [what, hint, cause]}, with `last` where the process is not
-to be used again. A process that runs out of memory gives none and ends.
+A job is a line {job: "document", name}, {job: "content", name}, {job: "members", name}, {job: "picture",
+page} or {job: "page", url, media_type, charset, raw}, each with {size, seconds, memory}, and then `size`
+bytes. An answer is a line {sections, unit, note}, {text, tables}, {members} with their bytes after it,
+{text}, {mime, data in base64, width, height, note}, or {unreadable: [what, hint, cause]}, with `last` where
+the process is not to be used again. A process that runs out of memory gives none and ends.
 """
 
 from __future__ import annotations

@@ -18,12 +18,14 @@ from urllib.parse import unquote, urlsplit
 from zipfile import BadZipFile
 
 from forethought.tools.documents.archive import open_archive, read_archive
+from forethought.tools.documents.cards import read_cards
+from forethought.tools.documents.data_files import read_notebook
 from forethought.tools.documents.document import Document, Unreadable
 from forethought.tools.documents.main_part import main_part
 from forethought.tools.documents.members import holder_kind, listing, read_members
 from forethought.tools.documents.messages import read_eml, read_mbox, read_msg, read_tnef
 from forethought.tools.documents.odf import read_odp, read_odt
-from forethought.tools.documents.pages import html_markdown, read_epub, read_html
+from forethought.tools.documents.pages import html_markdown, read_epub, read_html, read_mht, read_webarchive
 from forethought.tools.documents.pdf import read_pdf
 from forethought.tools.documents.plain import decode, read_delimited, read_text
 from forethought.tools.documents.rare import KINDS as RARE
@@ -42,7 +44,8 @@ READERS: dict[str, Callable[[bytes], Document]] = {
     "pdf": read_pdf, "docx": read_docx, "pptx": read_pptx,
     **{kind: partial(read_workbook, kind) for kind in WORKBOOKS},
     "epub": read_epub, "odt": read_odt, "odp": read_odp, "rtf": read_rtf,
-    "mbox": read_mbox, "tnef": read_tnef,
+    "mbox": read_mbox, "tnef": read_tnef, "cards": read_cards, "ipynb": read_notebook, "mht": read_mht,
+    "webarchive": read_webarchive,
     **dict.fromkeys(ARCHIVES, read_archive),
     **{kind: partial(read_rare, kind) for kind in RARE},
 }  # fmt: skip
@@ -55,9 +58,10 @@ BY_NAME = {
     "dotx": "docx", "dotm": "docx", "pdf": "pdf", "doc": "doc", "ppt": "ppt", "epub": "epub", "zip": "zip",
     "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf", "msg": "msg",
     "ott": "odt", "otp": "odp", **{kind: kind for kind in SAVE_AS},
-    "mbox": "mbox", "tar": "tar",
+    "mbox": "mbox", "tar": "tar", "ics": "cards", "vcf": "cards", "vcard": "cards", "ipynb": "ipynb",
+    "mht": "mht", "mhtml": "mht", "webarchive": "webarchive",
 }  # fmt: skip
-TEXTUAL = ("text", "html", "csv", "eml")
+TEXTUAL = ("text", "html", "csv", "eml", "cards", "ipynb", "mht")
 """Kinds whose first bytes tell nothing."""
 _ZIP_MEMBERS = {
     "word/document.xml": "docx", "xl/workbook.xml": "xlsx", "ppt/presentation.xml": "pptx",
@@ -72,6 +76,10 @@ _OPEN_DOCUMENT = {
 _LINKS = ("gdoc", "gsheet", "gslides")
 """Files that only hold the address of a document."""
 _HEAD = 8192
+_STARTS = {
+    b"SQLite format 3\0": "sqlite", b"PAR1": "parquet", b"BEGIN:VCALENDAR": "cards", b"BEGIN:VCARD": "cards",
+    b"bplist00": "webarchive",
+}  # fmt: skip
 _LONGEST_TYPE = 100
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_STREAMS = {
@@ -175,6 +183,8 @@ def _kind(data: bytes, by_name: str) -> str:
         return "pdf"
     if data.startswith(b"{\\rtf"):
         return "rtf"
+    if kind := next((kind for start, kind in _STARTS.items() if data.startswith(start)), ""):
+        return kind
     if holds := holder_kind(data, f"{by_name}.{by_name}"):
         return holds
     if by_name in TEXTUAL:
@@ -182,7 +192,9 @@ def _kind(data: bytes, by_name: str) -> str:
     if by_name in SAVE_AS and (b"\0" in data[:_HEAD] or by_name in _LINKS):
         return by_name
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    return "html" if start.startswith((b"<html", b"<!doctype html")) else "text"
+    if start.startswith((b"<html", b"<!doctype html")):
+        return "html"
+    return "csv" if by_name in WORKBOOKS else "text"  # many programs call tables in a text .xls
 
 
 def _frames(data: bytes) -> int:

@@ -207,8 +207,9 @@ def _block(
         fields = sorted(texts[block[0]].items())
         return "; ".join(f"{cell_name(block[0], column)}: {text}" for column, text in fields)
     first = next((row for row, number in zip(block, used, strict=True) if number > 1), block[0])
-    for column in sheet.hidden_columns & texts[first].keys():
-        texts[first][column] = f"[hidden column] {texts[first][column]}"
+    for row in block if sheet.hidden_columns else ():
+        for column in sheet.hidden_columns & texts[row].keys():
+            texts[row][column] = f"[hidden{' column' * (row == first)}] {texts[row][column]}"
     grid: list[Row] = [[texts[row].get(column, "") for column in range(left, right + 1)] for row in block]
     lead = f"Cells {cell_name(first, left)}:{cell_name(block[-1], right)}:"
     return titled_table(grid, lead=lead, used=used)

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 from forethought.tools.documents import sheets
+from forethought.tools.documents.data_files import read_parquet_sheets, read_sqlite_sheets
 from forethought.tools.documents.document import Content, Document, Unreadable
 from forethought.tools.documents.open_sheets import read_ods_sheets
 from forethought.tools.documents.sheets import Area, Cell, Sheet, Style, cell_name
 from forethought.tools.documents.xlsx import read_sheets
+
+_LESS = "Formulas, comments, charts and hidden rows of an .xlsb file are not shown; an .xlsx file shows them."
 
 
 def _xls(data: bytes) -> list[Sheet]:
@@ -70,16 +73,16 @@ def _value(old: Any, cell: Any) -> Any:
 
 
 def _xlsb(data: bytes) -> list[Sheet]:
-    from python_calamine import CalamineWorkbook, SheetVisibleEnum
+    from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     book = CalamineWorkbook.from_filelike(io.BytesIO(data))
     found = []
     for about in book.sheets_metadata:
         state = "visible" if about.visible == SheetVisibleEnum.Visible else "hidden"
-        sheet = Sheet(
-            about.name, state, before=["Formulas, comments and hidden rows of an .xlsb file are not shown."]
-        )
-        for number, row in enumerate(book.get_sheet_by_name(about.name).to_python(skip_empty_area=False), 1):
+        sheet = Sheet(about.name, state, before=[_LESS])
+        is_table = about.typ == SheetTypeEnum.WorkSheet
+        table = book.get_sheet_by_name(about.name).to_python(skip_empty_area=False) if is_table else []
+        for number, row in enumerate(table, 1):
             if columns := {at: Cell(value) for at, value in enumerate(row, 1) if value != ""}:
                 sheet.cells[number] = columns
         found.append(sheet)
@@ -88,6 +91,7 @@ def _xlsb(data: bytes) -> list[Sheet]:
 
 READERS: dict[str, Callable[[bytes], list[Sheet]]] = {
     "xlsx": read_sheets, "xls": _xls, "xlsb": _xlsb, "ods": read_ods_sheets,
+    "sqlite": read_sqlite_sheets, "parquet": read_parquet_sheets,
 }  # fmt: skip
 
 

@@ -103,7 +103,7 @@ def _conditional(worksheet: Worksheet) -> Iterator[str]:
 def _links(worksheet: Worksheet) -> Iterator[str]:
     for _, cell in sorted(worksheet._cells.items()):
         link = cell.hyperlink
-        if link and (target := link.target or link.location):
+        if link and (target := "#".join(filter(None, (link.target, link.location)))):
             yield f"{cell.coordinate}: {target}"
 
 

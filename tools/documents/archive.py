@@ -30,8 +30,7 @@ MOST_UNPACKED = 200_000_000
 """Bytes of all files in one, also in the archives in it."""
 _BOMB = 100
 """Times its size to which an archive unpacks that is meant to fill the memory."""
-_PACKED: dict[str, Callable[[IO[bytes]], Any]] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
-LOCKED = "protected with a password"
+PACKED: dict[str, Callable[[IO[bytes]], Any]] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
 
 _OF_A_PROGRAM = re.compile("generated |PowerPoint Presentation$|Word Document$")
 _TELLING = ("title", "subject", "keywords", "description", "category", "contentStatus")
@@ -69,29 +68,28 @@ def zip_entries(data: bytes) -> Iterator[Entry]:
 
 
 def tar_entries(data: bytes) -> Iterator[Entry]:
-    """The files of a tar archive, packed or not. Raises Unreadable if it is damaged."""
+    """The files of a tar archive, packed or not. Raises Unreadable if it is a bomb."""
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:*", errors="replace") as archive:
         passed = 0
         for info in archive:
             passed += info.size
             if passed > max(MOST_UNPACKED, _BOMB * len(data)):
                 raise Unreadable("unpacks to too much, and is not unpacked", cause="limit")
-            if info.isfile():
-                yield Entry(info.name, partial(_untarred, archive, info), info.size)
+            if info.isfile() and (file := archive.extractfile(info)):
+                yield Entry(info.name, partial(limited, file), info.size)
 
 
 def packed_entries(data: bytes, kind: str, name: str) -> Iterator[Entry]:
     """The one file in a file packed with gzip, bzip2 or xz."""
-    path = PurePosixPath(name)
-    inner = path.stem if path.suffix.lower().lstrip(".") == kind else f"{path.name} unpacked"
-    yield Entry(inner, lambda: limited(_PACKED[kind](io.BytesIO(data))))
+    inner = PurePosixPath(name).name.removesuffix(f".{kind}")
+    yield Entry(inner, partial(limited, PACKED[kind](io.BytesIO(data))))
 
 
 def is_tar(data: bytes, kind: str = "") -> bool:
     """Whether the bytes are a tar archive, or unpack to one with `kind`: gz, bz2 or xz."""
     with suppress(OSError, EOFError, lzma.LZMAError, zlib.error):
-        start = _PACKED[kind](io.BytesIO(data)).read(512) if kind else data[:512]
-        return start[257:262] == b"ustar"
+        start = PACKED[kind](io.BytesIO(data)).read(512) if kind else data[:512]
+        return bool(start[257:262] == b"ustar")
     return False
 
 
@@ -147,18 +145,8 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
 
 def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     if info.flag_bits & 1:
-        raise Unreadable(LOCKED)
+        raise Unreadable("protected with a password")
     if stat.S_ISLNK(info.external_attr >> 16):
         raise Unreadable("a link")
-    if info.file_size > LARGEST:
-        raise Unreadable(f"larger than {LARGEST // 1_000_000} MB")
-    try:
-        with archive.open(info) as file:
-            return limited(file)
-    except NotImplementedError as error:
-        raise Unreadable(f"packed in a way that cannot be read here ({error})") from error
-
-
-def _untarred(archive: tarfile.TarFile, info: tarfile.TarInfo) -> bytes:
-    file = archive.extractfile(info)
-    return limited(file) if file else b""
+    with archive.open(info) as file:
+        return limited(file)

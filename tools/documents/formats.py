@@ -23,7 +23,7 @@ from forethought.tools.documents.data_files import read_notebook
 from forethought.tools.documents.document import Document, Unreadable
 from forethought.tools.documents.main_part import main_part
 from forethought.tools.documents.members import holder_kind, listing, read_members
-from forethought.tools.documents.messages import read_eml, read_mbox, read_msg, read_tnef
+from forethought.tools.documents.messages import read_eml, read_mbox, read_msg
 from forethought.tools.documents.odf import read_odp, read_odt
 from forethought.tools.documents.pages import html_markdown, read_epub, read_html, read_mht, read_webarchive
 from forethought.tools.documents.pdf import read_pdf
@@ -44,7 +44,7 @@ READERS: dict[str, Callable[[bytes], Document]] = {
     "pdf": read_pdf, "docx": read_docx, "pptx": read_pptx,
     **{kind: partial(read_workbook, kind) for kind in WORKBOOKS},
     "epub": read_epub, "odt": read_odt, "odp": read_odp, "rtf": read_rtf,
-    "mbox": read_mbox, "tnef": read_tnef, "cards": read_cards, "ipynb": read_notebook, "mht": read_mht,
+    "mbox": read_mbox, "cards": read_cards, "ipynb": read_notebook, "mht": read_mht,
     "webarchive": read_webarchive,
     **dict.fromkeys(ARCHIVES, read_archive),
     **{kind: partial(read_rare, kind) for kind in RARE},

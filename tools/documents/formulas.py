@@ -6,21 +6,19 @@ Arithmetic and a few functions are computed. A formula with anything else keeps 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from forethought.tools.documents.sheets import Cell, Sheet, cell_text
 
-MOST = 5000
+_MOST = 5000
 """Formulas of a workbook; of more, none is computed."""
 _MOST_CELLS = 100_000
 _CLOSE = 1e-6
-_SIGNS = {"+": "+", "-": "-", "*": "*", "/": "/", "=": "==", "<>": "!=", ">": ">", "<": "<",
-          ">=": ">=", "<=": "<="}  # fmt: skip
 
 
-def _numbers(*values: Any) -> list[float]:
+def _numbers(values: tuple[Any, ...]) -> list[float]:
     flat = [each for value in values for each in (value if isinstance(value, list) else [value])]
     return [float(each) for each in flat if isinstance(each, int | float) and not isinstance(each, bool)]
 
@@ -31,16 +29,17 @@ def _rounded(number: float, digits: float = 0) -> float:
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "SUM": lambda *values: math.fsum(_numbers(*values)),
-    "AVERAGE": lambda *values: math.fsum(_numbers(*values)) / len(_numbers(*values)),
-    "MIN": lambda *values: min(_numbers(*values), default=0.0),
-    "MAX": lambda *values: max(_numbers(*values), default=0.0),
-    "COUNT": lambda *values: float(len(_numbers(*values))),
-    "PRODUCT": lambda *values: math.prod(_numbers(*values)),
-    "ABS": abs,
-    "ROUND": _rounded,
-    "IF": lambda test, then, other=False: then if test else other,
+    "SUM(": lambda *values: math.fsum(_numbers(values)),
+    "AVERAGE(": lambda *values: math.fsum(_numbers(values)) / len(_numbers(values)),
+    "MIN(": lambda *values: min(_numbers(values), default=0.0),
+    "MAX(": lambda *values: max(_numbers(values), default=0.0),
+    "COUNT(": lambda *values: float(len(_numbers(values))),
+    "ABS(": abs,
+    "ROUND(": _rounded,
+    "IF(": lambda test, then, other=False: then if test else other,
 }
+_AS_IN_PYTHON = {"+", "-", "*", "/", "(", ")", ">", "<", ">=", "<="}
+_SIGNS = {"=": "==", "<>": "!=", "%": "/100", ";": ",", ",": ","}
 
 
 class _Unknown(Exception):
@@ -54,32 +53,24 @@ def check_formulas(sheets: list[Sheet], names: Mapping[str, str]) -> None:
         sheets: The sheets of a workbook, whose cells are changed.
         names: Its defined names, and what they stand for.
     """
+    book = _Book({sheet.title: sheet for sheet in sheets}, names)
     formulas = [
-        (sheet, row, column, cell)
+        (sheet, row, column)
         for sheet in sheets
-        for row, columns in sheet.cells.items()
-        for column, cell in columns.items()
+        for row, cells in sheet.cells.items()
+        for column, cell in cells.items()
         if cell.formula
     ]
-    if len(formulas) > MOST:
-        return
-    book = _Book({sheet.title: sheet for sheet in sheets}, names)
-    for sheet, row, column, cell in formulas:
-        try:
-            value = book.computed(sheet.title, row, column)
-        except (_Unknown, ArithmeticError, TypeError, ValueError, RecursionError):
-            continue
-        stored = cell.value
+    for sheet, row, column in formulas if len(formulas) <= _MOST else ():
+        cell = sheet.cells[row][column]
+        value = book.computed(sheet.title, row, column)
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             continue
-        shown = cell_text(float(value), cell.style.number_format)
-        if stored is None:
-            remark = f"it computes to {shown}"
-        elif isinstance(stored, int | float) and abs(stored - value) > _CLOSE * max(1, abs(value)):
-            remark = f"OUT OF DATE: it computes to {shown}"
-        else:
-            continue
-        sheet.cells[row][column] = cell._replace(remark=remark)
+        remark = f"it computes to {cell_text(float(value), cell.style.number_format)}"
+        if isinstance(cell.value, int | float) and abs(cell.value - value) > _CLOSE * max(1, abs(value)):
+            sheet.cells[row][column] = cell._replace(remark=f"OUT OF DATE: {remark}")
+        elif cell.value is None:
+            sheet.cells[row][column] = cell._replace(remark=remark)
 
 
 @dataclass
@@ -89,24 +80,16 @@ class _Book:
     known: dict[tuple[str, int, int], Any] = field(default_factory=dict)
 
     def computed(self, title: str, row: int, column: int) -> Any:
-        """The value of a cell, computed if it is a formula. Raises _Unknown."""
+        """The value of a cell, computed if it is a formula that can be; else the stored one."""
         place = (title, row, column)
         if place not in self.known:
             cell = self.sheets[title].cells.get(row, {}).get(column, Cell(None))
             self.known[place] = _Unknown  # while it is computed: a circle ends here
-            self.known[place] = self._value(title, cell)
-        value = self.known[place]
-        if value is _Unknown:
-            raise _Unknown
-        return value
-
-    def _value(self, title: str, cell: Cell) -> Any:
-        if not cell.formula:
-            return cell.value
-        try:
-            return self._compute(title, cell.formula)
-        except _Unknown:
-            return _Unknown if cell.value is None else cell.value
+            try:
+                self.known[place] = self._compute(title, cell.formula) if cell.formula else cell.value
+            except (_Unknown, ArithmeticError, TypeError, ValueError, RecursionError, SyntaxError):
+                self.known[place] = _Unknown if cell.value is None else cell.value
+        return self.known[place]
 
     def _compute(self, title: str, formula: str) -> Any:
         from openpyxl.formula import Tokenizer
@@ -114,49 +97,36 @@ class _Book:
         values: list[Any] = []
         pieces: list[str] = []
         for token in Tokenizer(formula).items:
-            kind = token.type
-            if kind == "OPERAND" and token.subtype in ("NUMBER", "RANGE", "TEXT", "LOGICAL"):
+            sign = token.value.upper()
+            if token.type == "OPERAND" and token.subtype in ("NUMBER", "RANGE"):
                 pieces.append(f"v[{len(values)}]")
                 values.append(self._operand(title, token.value, token.subtype))
-            elif kind == "FUNC" and (token.value == ")" or token.value[:-1].upper() in _FUNCTIONS):
-                pieces.append(")" if token.value == ")" else f"f[{token.value[:-1].upper()!r}](")
-            elif kind in ("SEP", "PAREN"):
-                pieces.append("," if kind == "SEP" else token.value)
-            elif kind in ("OPERATOR-INFIX", "OPERATOR-PREFIX") and token.value in _SIGNS:
-                pieces.append(_SIGNS[token.value])
-            elif kind == "OPERATOR-POSTFIX":
-                pieces.append("/100")
-            elif kind != "WHITE-SPACE":
+            elif token.type == "FUNC" and sign in _FUNCTIONS:
+                pieces.append(f"f[{sign!r}](")
+            elif sign in _AS_IN_PYTHON or sign in _SIGNS:
+                pieces.append(_SIGNS.get(sign, sign))
+            elif token.type != "WHITE-SPACE":
                 raise _Unknown
-        try:  # only of the pieces above
-            return eval("".join(pieces), {"__builtins__": {}}, {"v": values, "f": _FUNCTIONS})
-        except SyntaxError as error:
-            raise _Unknown from error
+        # Nothing but the pieces above: values by number, known functions, signs.
+        return eval("".join(pieces), {"__builtins__": {}}, {"v": values, "f": _FUNCTIONS})
 
     def _operand(self, title: str, text: str, kind: str) -> Any:
-        if kind == "NUMBER":
-            return float(text)
-        if kind in ("TEXT", "LOGICAL"):
-            return text[1:-1] if kind == "TEXT" else text.upper() == "TRUE"
-        if text in self.names:
-            return self._compute(title, f"={self.names[text]}")
-        cells = list(self._cells(title, text))
-        if len(cells) == 1 and ":" not in text:
-            return 0.0 if cells[0] is None else cells[0]
-        return cells
-
-    def _cells(self, title: str, reference: str) -> Iterator[Any]:
         from openpyxl.utils import range_boundaries
 
-        sheet, _, area = reference.rpartition("!")
+        if kind == "NUMBER":
+            return float(text)
+        if text in self.names:
+            return self._compute(title, f"={self.names[text]}")
+        sheet, _, area = text.rpartition("!")
         title = sheet.strip("'").replace("''", "'") or title
-        try:
-            left, top, right, bottom = range_boundaries(area)
-            size = (right - left + 1) * (bottom - top + 1)
-        except (TypeError, ValueError) as error:  # a name, whole columns
-            raise _Unknown from error
-        if title not in self.sheets or size > _MOST_CELLS:
+        left, top, right, bottom = range_boundaries(
+            area
+        )  # a ValueError for a name, a TypeError below for columns
+        if title not in self.sheets or (right - left + 1) * (bottom - top + 1) > _MOST_CELLS:
             raise _Unknown
-        for row in range(top, bottom + 1):
-            for column in range(left, right + 1):
-                yield self.computed(title, row, column)
+        found = [
+            self.computed(title, row, at) for row in range(top, bottom + 1) for at in range(left, right + 1)
+        ]
+        if _Unknown in found:
+            raise _Unknown
+        return found if ":" in area else found[0] if found[0] is not None else 0.0

@@ -1,4 +1,4 @@
-"""Messages: saved ones (.eml), Outlook's (.msg, winmail.dat) and mailboxes (.mbox).
+"""Messages: saved ones (.eml), Outlook's (.msg) and mailboxes (.mbox).
 
 A message is its head and its text. What is attached becomes files of their own (`tools.documents.members`).
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import mimetypes
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from forethought.tools.documents.archive import Entry
 from forethought.tools.documents.document import Document, Section
@@ -21,15 +21,12 @@ from forethought.tools.documents.pages import html_markdown
 from forethought.tools.documents.plain import decode
 from forethought.tools.documents.rtf import read_rtf
 
-if TYPE_CHECKING:
-    from oxmsg import Message
-
 _DECODED = policy.default.header_fetch_parse
 _HEADERS = ("From", "Sender", "Reply-To", "To", "Cc", "Bcc", "Date", "Subject", "Importance")
 BETWEEN = re.compile(rb"(?:\A|\r?\n\r?\n)From [^\r\n]*\d{4}[^\r\n]*\r?\n")
 """The line between two messages of a mailbox."""
-_RTF, _SHORT_NAME = 0x1009, 0x3704
-"""Properties that the library does not offer."""
+_RTF, _SHORT_NAME, _MESSAGE = 0x1009, 0x3704, "__substg1.0_3701000D"
+"""Properties that the library does not offer, and the storage of an attached message."""
 _NO_WORD = re.compile(r"<[^>\s]*>|\[cid:[^\]]*\]|https?://\S+|[^\w\s]+")
 _TABLE = re.compile(r"\| *[^|\s-][^|\n]*\| *[^|\s-][^|\n]*\|")
 """A row of two texts: other tables are there for the layout."""
@@ -64,46 +61,19 @@ def mbox_entries(data: bytes) -> Iterator[Entry]:
 
 
 def read_msg(data: bytes) -> Document:
-    """As `read_eml`; who it is to is that of the list of recipients where it was never on its way."""
-    from oxmsg import Message
-
-    head, text = _of_outlook(Message.load(data))
-    return Document((Section(_page(head, text)),))
+    """A message of Outlook."""
+    return Document((Section(_letter(_from_outlook(data))),))
 
 
 def msg_entries(data: bytes) -> Iterator[Entry]:
-    """What is attached to a message of Outlook. An attached message becomes an .eml file."""
-    from oxmsg import Message
-
-    return _of_storage(Message.load(data))
-
-
-def read_tnef(data: bytes) -> Document:
-    """The text of a winmail.dat, in which Outlook packs a message for others."""
-    from tnefparse import TNEF  # type: ignore[import-untyped]
-
-    packed = TNEF(data, do_checksum=False)
-    html, plain = _plain(packed.htmlbody), _plain(packed.body)
-    text = _better(plain, html_markdown(html)) or _rtf_text(packed.rtfbody or b"")
-    return Document((Section(text or "This is what Outlook attaches to a message."),))
-
-
-def tnef_entries(data: bytes) -> Iterator[Entry]:
-    """What is attached in a winmail.dat."""
-    from tnefparse import TNEF
-
-    for part in TNEF(data, do_checksum=False).attachments:
-        yield Entry(_file_name(part.long_filename(), ""), partial(bytes, part.data), len(part.data))
+    """What is attached to a message of Outlook."""
+    return _attached(_from_outlook(data))
 
 
 def _letter(message: EmailMessage) -> str:
-    return _page({name: message[name] for name in _HEADERS}, _body(message))
-
-
-def _page(head: Mapping[str, Any], text: str) -> str:
-    values = ((name, " ".join(str(head.get(name) or "").replace("\0", " ").split())) for name in _HEADERS)
+    values = ((name, " ".join(str(message[name] or "").replace("\0", " ").split())) for name in _HEADERS)
     lines = "\n".join(f"{name}: {value}" for name, value in values if value)
-    return "\n\n".join(filter(None, (lines, _EMPTY_LINES.sub("\n\n", text))))
+    return "\n\n".join(filter(None, (lines, _EMPTY_LINES.sub("\n\n", _body(message)))))
 
 
 def _body(part: EmailMessage) -> str:
@@ -154,9 +124,7 @@ def _attached(part: EmailMessage) -> Iterator[Entry]:
 
 def _file_name(name: str | None, media_type: str) -> str:
     """The name without the folders of a path, and with the ending that the tools go by."""
-    if media_type == "multipart/signed":
-        return "signed message.eml"
-    name = re.split(r"[/\\]", name or media_type.partition("/")[0] or "file")[-1]
+    name = re.split(r"[/\\]", name or media_type.partition("/")[0])[-1]
     return name if PurePosixPath(name).suffix else name + (mimetypes.guess_extension(media_type) or "")
 
 
@@ -170,8 +138,14 @@ def _messages(data: bytes) -> Iterator[EmailMessage]:
         yield message_from_bytes(re.sub(rb"(?m)^>(>*From )", rb"\1", message), policy=policy.default)
 
 
-def _of_outlook(message: Message) -> tuple[dict[str, Any], str]:
-    """Head and text."""
+def _from_outlook(data: bytes) -> EmailMessage:
+    from oxmsg import Message
+
+    return _converted(Message.load(data))
+
+
+def _converted(message: Any) -> EmailMessage:
+    """A message of Outlook; who it is to is that of its recipients if it was never on its way."""
     head = {
         "From": message.sender,
         "To": ", ".join(each.name or each.email_address for each in message.recipients),
@@ -179,42 +153,28 @@ def _of_outlook(message: Message) -> tuple[dict[str, Any], str]:
         **{name.title(): _DECODED(name, value) for name, value in message.message_headers.items()},
         "Subject": message.subject,
     }
-    plain, html = (message.body or "").strip("\0").strip(), html_markdown(message.html_body or "")
-    return head, _better(plain, html) or _outlook_rtf(message.properties.binary_prop_value(_RTF))
-
-
-def _outlook_rtf(packed: bytes | None) -> str:
-    """The text of a message that has it as packed RTF only."""
-    if not packed:
-        return ""
-    from compressed_rtf import decompress  # type: ignore[import-untyped]
-
-    return _rtf_text(decompress(packed))
-
-
-def _rtf_text(data: bytes) -> str:
-    source = data.strip(b"\0")
-    return read_rtf(source).text if source else ""
-
-
-def _plain(body: Any) -> str:
-    return decode(body)[0].strip("\0").strip() if isinstance(body, bytes) else str(body or "")
-
-
-def _of_storage(message: Message) -> Iterator[Entry]:
+    letter = EmailMessage()
+    for name in _HEADERS:
+        if value := " ".join(str(head.get(name) or "").replace("\0", " ").split()):
+            letter[name] = value
+    plain, html = (message.body or "").strip("\0").strip(), message.html_body or ""
+    letter.set_content(plain or ("" if html else _rtf_text(message.properties.binary_prop_value(_RTF))))
+    if html:
+        letter.add_alternative(html, subtype="html")
     for part in message.attachments:
-        storage: Any = part._storage
-        inner = next((each for each in storage.storages if each.name == "__substg1.0_3701000D"), None)
-        if inner is None:
-            data, kind = part.file_bytes or b"", part.mime_type or ""
-            name = part.file_name or part.properties.str_prop_value(_SHORT_NAME)
-            yield Entry(_file_name(name, kind), partial(bytes, data), len(data), kind)
+        inner = next((each for each in part._storage.storages if each.name == _MESSAGE), None)
+        name = part.file_name or part.properties.str_prop_value(_SHORT_NAME)
+        if inner is not None:
+            letter.add_attachment(_converted(_inner_message(inner)))
         else:
-            letter = _embedded(inner)
-            yield Entry(_titled(letter.subject), partial(_as_eml, letter), about="a message")
+            main, _, sub = (part.mime_type or "").partition("/")
+            kind = (main, sub) if sub and main != "multipart" else ("application", "octet-stream")
+            name = "signed message.eml" if main == "multipart" else name
+            letter.add_attachment(part.file_bytes or b"", maintype=kind[0], subtype=kind[1], filename=name)
+    return letter
 
 
-def _embedded(storage: Any) -> Message:
+def _inner_message(storage: Any) -> Any:
     """A message in a message, whose properties have a head that is eight bytes shorter."""
     from oxmsg import Message
 
@@ -227,15 +187,10 @@ def _embedded(storage: Any) -> Message:
     return Message(replace(storage, streams=tuple(streams)))
 
 
-def _as_eml(message: Message) -> bytes:
-    head, text = _of_outlook(message)
-    letter = EmailMessage()
-    for name in _HEADERS:
-        if value := " ".join(str(head.get(name) or "").split()):
-            letter[name] = value
-    letter.set_content(text)
-    for entry in _of_storage(message):
-        letter.add_attachment(
-            entry.read(), maintype="application", subtype="octet-stream", filename=entry.name
-        )
-    return letter.as_bytes()
+def _rtf_text(packed: bytes | None) -> str:
+    """The text of a message that has it as packed RTF only."""
+    if not packed:
+        return ""
+    from compressed_rtf import decompress  # type: ignore[import-untyped]
+
+    return read_rtf(decompress(packed).strip(b"\0")).text

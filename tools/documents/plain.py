@@ -30,6 +30,8 @@ _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR = re.compile(r"sep=(.)\n")
 """A first line by which Excel is told the delimiter."""
 _SAMPLE_ROWS = 50
+LARGEST_TABLE = 20_000_000
+"""Bytes."""
 _SAMPLE_NUMBERS = 2000
 """Rows."""
 _LONGEST_CELL = 10_000_000
@@ -45,6 +47,9 @@ def read_text(data: bytes) -> Document:
 def read_delimited(data: bytes) -> Document:
     """A table, with title lines above it if there are any; cells stay as they are written."""
     text, note = decode(data)
+    if len(data) > LARGEST_TABLE:
+        note = f"{note} The table is large: it is shown as its own text. Query it with sql.".strip()
+        return Document((Section(text.strip("\n")),), note=note)
     rows = delimited_rows(text)
     commas = decimal_mark(cell for row in rows[:_SAMPLE_NUMBERS] for cell in row) == ","
     return Document((Section(titled_table(rows)),), note=" ".join(filter(None, (note, NOTE * commas))))
@@ -52,6 +57,9 @@ def read_delimited(data: bytes) -> Document:
 
 def delimited_numbers(text: str) -> Rows:
     """The rows, with numbers in columns whose numbers have decimal commas or commas between thousands."""
+    if len(text) > LARGEST_TABLE:
+        hint = "Use sql for it, or search_files; read_file shows it by part."
+        raise Unreadable("is too large for a program", cause="limit", hint=hint)
     rows = delimited_rows(text)
     return with_numbers(rows, decimal_mark(cell for row in rows[:_SAMPLE_NUMBERS] for cell in row))
 

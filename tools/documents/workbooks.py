@@ -12,9 +12,7 @@ from forethought.tools.documents.data_files import read_parquet_sheets, read_sql
 from forethought.tools.documents.document import Content, Document, Unreadable
 from forethought.tools.documents.open_sheets import read_ods_sheets
 from forethought.tools.documents.sheets import Area, Cell, Sheet, Style, cell_name
-from forethought.tools.documents.xlsx import read_sheets
-
-_LESS = "Formulas, comments, charts and hidden rows of an .xlsb file are not shown; an .xlsx file shows them."
+from forethought.tools.documents.xlsx import fill_with_values, read_sheets
 
 
 def _xls(data: bytes) -> list[Sheet]:
@@ -73,20 +71,14 @@ def _value(old: Any, cell: Any) -> Any:
 
 
 def _xlsb(data: bytes) -> list[Sheet]:
-    from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
+    from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
-    book = CalamineWorkbook.from_filelike(io.BytesIO(data))
-    found = []
-    for about in book.sheets_metadata:
-        state = "visible" if about.visible == SheetVisibleEnum.Visible else "hidden"
-        sheet = Sheet(about.name, state, before=[_LESS])
-        is_table = about.typ == SheetTypeEnum.WorkSheet
-        table = book.get_sheet_by_name(about.name).to_python(skip_empty_area=False) if is_table else []
-        for number, row in enumerate(table, 1):
-            if columns := {at: Cell(value) for at, value in enumerate(row, 1) if value != ""}:
-                sheet.cells[number] = columns
-        found.append(sheet)
-    return found
+    about = CalamineWorkbook.from_filelike(io.BytesIO(data)).sheets_metadata
+    states = ["visible" if each.visible == SheetVisibleEnum.Visible else "hidden" for each in about]
+    sheets = [Sheet(each.name, state) for each, state in zip(about, states, strict=True)]
+    for number, sheet in enumerate(sheets):
+        fill_with_values(sheet, data, number)
+    return sheets
 
 
 READERS: dict[str, Callable[[bytes], list[Sheet]]] = {

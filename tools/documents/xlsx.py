@@ -10,22 +10,23 @@ import io
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from forethought.tools.documents.formulas import check_formulas
-from forethought.tools.documents.sheets import PLAIN, Area, Cell, Sheet, Style, column_number
+from forethought.tools.documents.sheets import PLAIN, Area, Cell, Sheet, Style, cell_name, column_number
 from forethought.tools.documents.xlsx_colors import named_color
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
+    from openpyxl.formula.translate import Translator
 
 _CELLS = re.compile(rb"(<(?:\w+:)?sheetData\b[^>]*>).*(</(?:\w+:)?sheetData>)", re.DOTALL)
-_REFERENCE = re.compile(
-    r"(?<![\w.$])(?:\$?[A-Z]{1,3}\$?\d+(?::\$?[A-Z]{1,3}\$?\d+)?|\$?[A-Z]{1,3}:\$?[A-Z]{1,3}|\$?\d+:\$?\d+)(?![\w.(])"
-)
-_QUOTED = re.compile(r"(\"[^\"]*\"|'[^']*'!?)")
+
+_LARGEST = 40_000_000
+"""Bytes of a sheet that is read cell by cell."""
 
 
 class _Skeleton(ZipFile):
@@ -57,7 +58,10 @@ def read_sheets(data: bytes) -> list[Sheet]:
     sheets = []
     for worksheet in reader.wb.worksheets:
         sheet = Sheet(worksheet.title, worksheet.sheet_state)
-        _fill(sheet, archive, parts[worksheet.title], strings, styles)
+        if archive.getinfo(parts[worksheet.title]).file_size > _LARGEST:
+            fill_with_values(sheet, data, reader.wb.sheetnames.index(worksheet.title))
+        else:
+            _fill(sheet, archive, parts[worksheet.title], strings, styles)
         sheet.merged = [
             Area(a.min_row, a.min_col, a.max_row, a.max_col) for a in worksheet.merged_cells.ranges
         ]
@@ -70,6 +74,20 @@ def read_sheets(data: bytes) -> list[Sheet]:
     names = reader.wb.defined_names
     check_formulas(sheets, {name: str(names[name].attr_text or "") for name in names})
     return sheets
+
+
+def fill_with_values(sheet: Sheet, data: bytes, number: int) -> None:
+    """Read the values of a large sheet or of an .xlsb file through calamine, and say what is not read."""
+    from python_calamine import CalamineWorkbook
+
+    sheet.before.append(
+        "Only values are shown of this sheet, not formulas, colours or which rows are hidden."
+    )
+    with suppress(OSError):  # a sheet that is a chart
+        source = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_index(number)
+        for row, values in enumerate(source.to_python(skip_empty_area=False), 1):
+            if columns := {at: Cell(value) for at, value in enumerate(values, 1) if value != ""}:
+                sheet.cells[row] = columns
 
 
 class _Styles:
@@ -145,12 +163,11 @@ def _fill(sheet: Sheet, archive: ZipFile, part: str, strings: list[str], styles:
     """Read the cells of a sheet, and which rows are hidden."""
     from lxml import etree
 
-    shared: dict[str, _Shared] = {}
+    shared: dict[str, Translator] = {}
     number = 0
     with archive.open(part) as file:
         for _, row in etree.iterparse(file, tag="{*}row", resolve_entities=False, no_network=True):
             number = int(row.get("r") or number + 1)
-            space = row.tag[:-3]
             if row.get("hidden") in ("1", "true"):
                 sheet.hidden_rows.add(number)
             columns: dict[int, Cell] = {}
@@ -158,33 +175,21 @@ def _fill(sheet: Sheet, archive: ZipFile, part: str, strings: list[str], styles:
             for element in row:
                 name = element.get("r")
                 column = column_number(name.rstrip("0123456789")) if name else column + 1
-                cell = _cell(element, space, strings, styles, shared, number, column)
-                if cell is not None:
-                    columns[column] = cell
+                kind, value, formula = element.get("t", "n"), None, ""
+                style = styles[int(element.get("s") or 0)]
+                for child in element:
+                    tag = child.tag[-2:]
+                    if tag == "}v":
+                        value = _value(child.text, kind, strings, style, styles.epoch)
+                    elif tag == "}f":
+                        formula = _formula(child, shared, name or cell_name(number, column))
+                    elif tag == "is":
+                        value = _runs(child)
+                if formula or value not in (None, ""):
+                    columns[column] = Cell(value, formula, style)
             if columns:
                 sheet.cells[number] = columns
             _forget(row)
-
-
-def _cell(
-    element: Any,
-    space: str,
-    strings: list[str],
-    styles: _Styles,
-    shared: dict[str, _Shared],
-    row: int,
-    column: int,
-) -> Cell | None:
-    kind, value, formula = element.get("t", "n"), None, ""
-    style = styles[int(element.get("s") or 0)]
-    for child in element:
-        if child.tag == space + "v":
-            value = _value(child.text, kind, strings, style, styles.epoch)
-        elif child.tag == space + "f":
-            formula = _formula(child, shared, row, column)
-        elif child.tag == space + "is":
-            value = _runs(child)
-    return Cell(value, formula, style) if formula or value not in (None, "") else None
 
 
 def _value(text: str | None, kind: str, strings: list[str], style: Style, epoch: datetime) -> Any:
@@ -209,36 +214,13 @@ def _value(text: str | None, kind: str, strings: list[str], style: Style, epoch:
     return number
 
 
-class _Shared:
-    """A formula that is written once for many cells: its pieces, and whether each is a reference."""
+def _formula(element: Any, shared: dict[str, Translator], place: str) -> str:
+    """A cell's formula; one that is written once for many cells is moved to this one."""
+    from openpyxl.formula.translate import Translator
 
-    def __init__(self, formula: str, row: int, column: int) -> None:
-        self.row, self.column, self.pieces = row, column, list[tuple[str, bool]]()
-        for at, part in enumerate(_QUOTED.split(formula)):
-            end = 0
-            for found in _REFERENCE.finditer(part) if at % 2 == 0 else ():
-                self.pieces += [(part[end : found.start()], False), (found[0], True)]
-                end = found.end()
-            self.pieces.append((part[end:], False))
-
-    def at(self, row: int, column: int) -> str:
-        """The formula of another cell."""
-        from openpyxl.formula.translate import Translator
-
-        down, right = row - self.row, column - self.column
-        moved = Translator.translate_range
-        return "".join(
-            str(moved(text, down, right)) if is_reference else text for text, is_reference in self.pieces
-        )
-
-
-def _formula(element: Any, shared: dict[str, _Shared], row: int, column: int) -> str:
-    text = element.text or ""
-    if element.get("t") == "shared":
-        if text:
-            shared[element.get("si")] = _Shared(text, row, column)
-        elif element.get("si") in shared:
-            text = shared[element.get("si")].at(row, column)
-    elif element.get("t") == "dataTable":
-        return "=TABLE()"
+    text, number = element.text or "", element.get("si")
+    if text and element.get("t") == "shared":
+        shared[number] = Translator(f"={text}", place)
+    elif number in shared:
+        return str(shared[number].translate_formula(place))
     return f"={text}" if text else ""

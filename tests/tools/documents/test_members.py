@@ -112,7 +112,7 @@ def test_names_are_safe_short_and_used_once() -> None:
     found = names(data, "a.zip")
     assert found[:3] == ["a.zip/a.txt", "a.zip/a (2).txt", "a.zip/A (3).TXT"]
     assert found[3].count("/") < members.DEEPEST
-    assert len(found[4]) == members.LONGEST_NAME
+    assert len(found[4]) == members.LONGEST + len("a.zip/")
     assert found[4].endswith(".csv")
 
 

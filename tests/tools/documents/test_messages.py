@@ -31,7 +31,7 @@ def test_a_message_gives_headers_text_and_the_names_of_attachments() -> None:
     text = read_document(message.as_bytes(), "a.eml").text
     assert text == (
         "From: ana@example.org\nTo: ben@example.org\nSubject: Prüfung\n\nPlease pay EUR 12.\n\n"
-        "Files in it:\n- a.eml/bill.pdf (1 bytes, application/pdf)\n- a.eml/text.csv (4 bytes, text/csv)"
+        "Files in it:\n- a.eml/bill .pdf (1 bytes, application/pdf)\n- a.eml/text.csv (4 bytes, text/csv)"
     )
 
 

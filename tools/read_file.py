@@ -12,22 +12,22 @@ from forethought.tools.documents.reader import load_document
 from forethought.tools.given_files import answer_about, find_file
 
 _MISSED = {
-    "hidden sheets": r"## Sheet .*, hidden\)$",
-    "hidden rows": r"Hidden rows[^\n]*: ",
-    "hidden columns": r"Hidden columns: ",
-    "hidden slides": r"## Slide .*, hidden$",
-    "tracked changes": r".*\[(?:deleted|inserted|moved away|moved here) by ",
-    "struck text": r".*\[struck: ",
-    "hidden text": r".*\[hidden text: ",
-    "comments": r"Comments( on cells)?:$|.*\[comment (?:on|by) ",
-    "footnotes": r"Footnotes:$",
-    "endnotes": r"Endnotes:$",
-    "speaker notes": r"Speaker notes: ",
-    "form fields": r"Form fields:$",
-    "files": r"Files in it:$",
-    "pages that are pictures": r".* inspect_image\(path, page=\d+\) shows it\.\)$",
+    "hidden sheets": r"^## Sheet .*, hidden\)$",
+    "hidden rows": r"^Hidden rows[^\n]*: ",
+    "hidden columns": r"^Hidden columns: ",
+    "hidden slides": r"^## Slide .*, hidden$",
+    "tracked changes": r"\[(?:deleted|inserted|moved away|moved here) by ",
+    "struck text": r"\[struck: ",
+    "hidden text": r"\[hidden text: ",
+    "comments": r"^Comments( on cells)?:$|\[comment (?:on|by) ",
+    "footnotes": r"^Footnotes:$",
+    "endnotes": r"^Endnotes:$",
+    "speaker notes": r"^Speaker notes: ",
+    "form fields": r"^Form fields:$",
+    "files": r"^Files in it:$",
+    "pages that are pictures": r" inspect_image\(path, page=\d+\) shows it\.\)$",
 }
-"""What is easily missed in a document, and how the line with which the readers write it down begins."""
+"""What is easily missed in a document, and what the readers write there."""
 
 
 async def read_file(
@@ -99,7 +99,7 @@ def _easily_missed(parts: list[Part]) -> str:
     """What of `_MISSED` there is, and in which parts."""
     found = []
     for what, pattern in _MISSED.items():
-        begins = re.compile(f"^(?:{pattern})", re.MULTILINE)
+        begins = re.compile(pattern, re.MULTILINE)
         if numbers := [number for number, part in enumerate(parts, 1) if begins.search(part.text)]:
             where = f" ({numbered('part', numbers)})" if len(parts) > 1 else ""
             found.append(what + where)

@@ -35,6 +35,8 @@ class Style:
     """The text's colour."""
     is_date: bool = False
     is_duration: bool = False
+    unseen: bool = False
+    """Whether its format shows nothing, or white on white."""
 
 
 PLAIN = Style()
@@ -116,8 +118,8 @@ def section(sheet: Sheet, number: str) -> Section:
 
 def _text(cell: Cell) -> str:
     text = cell_text(cell.value, cell.style.number_format)
-    if cell.style.struck and text:
-        text = f"[struck: {text}]"
+    if text and (cell.style.struck or cell.style.unseen):
+        text = f"[{'struck' if cell.style.struck else 'hidden by its format'}: {text}]"
     if cell.formula:
         remark = f"; {cell.remark}" if cell.remark else ""
         return f"{text} ({cell.formula}{remark})" if text else f"({cell.formula}, value not stored{remark})"
@@ -160,7 +162,7 @@ def rows(sheet: Sheet) -> Rows:
         line = grid[row - 1]
         for column, cell in columns.items():
             value = cell.value
-            if cell.style.struck or cell.remark or (value is None and cell.formula):
+            if cell.style.struck or cell.style.unseen or cell.remark or (value is None and cell.formula):
                 line[column - 1] = _text(cell)
             else:
                 line[column - 1] = value if isinstance(value, bool | int | float) else cell_text(value)

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
+from forethought.tools.documents.archive import properties
 from forethought.tools.documents.formulas import check_formulas
 from forethought.tools.documents.sheets import PLAIN, Area, Cell, Sheet, Style, cell_name, column_number
 from forethought.tools.documents.xlsx_colors import named_color
@@ -71,6 +72,8 @@ def read_sheets(data: bytes) -> list[Sheet]:
                 sheet.hidden_columns.update(range(dimension.min, dimension.max + 1))
         add_remarks(sheet, worksheet, archive, parts[worksheet.title])
         sheets.append(sheet)
+    if sheets and (about := properties(archive, "")):
+        sheets[0].before.append(about)
     names = reader.wb.defined_names
     check_formulas(sheets, {name: str(names[name].attr_text or "") for name in names})
     return sheets
@@ -111,15 +114,18 @@ class _Styles:
             return PLAIN
         style = book._cell_styles[number]
         own = style.numFmtId - BUILTIN_FORMATS_MAX_SIZE
+        form = book._number_formats[own] if own >= 0 else BUILTIN_FORMATS.get(style.numFmtId, "General")
         font, fill = book._fonts[style.fontId], book._fills[style.fillId]
         filled = getattr(fill, "fill_type", None) == "solid"
+        white = font.color is not None and str(font.color.value)[-6:] in ("0", "FFFFFF")
         return Style(
-            book._number_formats[own] if own >= 0 else BUILTIN_FORMATS.get(style.numFmtId, "General"),
+            form,
             bool(font.strike),
             named_color(fill.fgColor, book) if filled else "",
             named_color(font.color, book),
             number in book._date_formats,
             number in book._timedelta_formats,
+            form == ";;;" or (white and not filled),
         )
 
 

@@ -116,8 +116,9 @@ def _filter(worksheet: Worksheet) -> str:
 def _margins(worksheet: Worksheet) -> Iterator[str]:
     for each in (worksheet.oddHeader, worksheet.oddFooter):
         for part in (each.left, each.center, each.right):
-            if part.text and "&P" not in part.text and re.search(r"[^\W\d_]{2}", _CODE.sub("", part.text)):
-                yield _CODE.sub("", part.text)
+            text = _CODE.sub("", part.text or "")
+            if set(re.findall(r"[^\W\d_]{2,}", text.lower())) - {"page", "of", "seite", "von"}:
+                yield text
 
 
 def _drawn(archive: ZipFile, related: list[tuple[str, str]]) -> Iterator[str]:

@@ -123,6 +123,16 @@ def test_parts_of_a_text_that_are_struck_or_raised_are_marked() -> None:
     assert "| EUR [struck: 450]  540 | 450^2 |" in text_of(book)
 
 
+def test_values_that_their_format_hides_are_marked() -> None:
+    book, sheet = sheet_of(["Tea", 450, 540])
+    sheet["B1"].number_format = ";;;"
+    sheet["C1"].font = Font(color="FFFFFF")
+    book.properties.keywords = "draft, not approved"
+    text = text_of(book)
+    assert "A1: Tea; B1: [hidden by its format: 450]; C1: [hidden by its format: 540]" in text
+    assert "- keywords: draft, not approved" in text
+
+
 def test_rows_that_a_filter_hides_are_marked_each() -> None:
     book, sheet = sheet_of(["Item", "Price"], ["Tea", 3], ["Milk", 2])
     sheet.auto_filter.ref = "A1:B3"

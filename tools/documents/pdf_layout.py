@@ -22,6 +22,8 @@ _GAP, _WIDE_GAP, _GUTTER = 0.6, 1.2, 0.45
 """In heights of a line: the least gap between cells, the least of the widest one, and what all rows share."""
 _RAISED, _SMALLER = 0.2, 0.85
 """In heights of a line: how far up a superscript is at least, and how high it is at most."""
+_FAR = 4
+"""In heights of a line: the space that ends a table."""
 _PROSE = 25
 """Characters of a line in a column of prose, on average."""
 _LIST_MARK = re.compile(r"[•◦▪●○■·–*-]|\(?[\w.]{1,6}[.)]|\d{1,2}")
@@ -149,15 +151,15 @@ def line_of(words: Sequence[Word]) -> str:
 
 def _band(rows: list[Row], at: int) -> tuple[list[Row], list[Gap]]:
     """The rows from here on that share gutters, and these; one row and none if there are none to share."""
-    shared = rows[at].gaps()
-    following = [_both(above.gaps(), below.gaps()) for above, below in pairwise(rows[at : at + 3])]
-    if len(following) == 2 and len(_inner(following[1])) > len(_inner(following[0])):
+    shared, end = rows[at].gaps(), at + 1
+    first, second = _shared(rows[at : at + 2]), _shared(rows[at + 1 : at + 3])
+    if len(_inner(second)) > len(_inner(first)) and len(rows) > at + 2:
         return rows[at : at + 1], []
-    end = at + 1
-    while end < len(rows):
-        now = _both(shared, rows[end].gaps())
-        later = reduce(_both, (row.gaps() for row in rows[end : end + 3]))
-        if len(rows) >= end + 3 and len(_inner(later)) > len(_inner(_both(shared, later))):
+    while end < len(rows) and rows[end].top - rows[end - 1].bottom < _FAR * rows[end].size:
+        now = _both(shared, rows[end])
+        later = _shared(rows[end : end + 3])
+        known = max(len(_inner(shared)), len(_inner(_both(later, rows[end], shared))))
+        if len(rows) >= end + 3 and len(_inner(later)) > known:
             break  # another table
         if len(_inner(now)) >= max(len(_inner(shared)), 1) or (end == at + 1 and _inner(now)):
             shared = now
@@ -190,20 +192,21 @@ def _is_row(row: Row, gutters: list[Gap]) -> bool:
 
 def _goes_on(shared: list[Gap], rows: list[Row]) -> bool:
     """Whether the last of three close rows shares the gutters, though the one before it does not."""
-    if (
-        len(rows) < 3
-        or not _inner(shared)
-        or len(_inner(_both(shared, rows[2].gaps()))) < len(_inner(shared))
-    ):
+    if len(rows) < 3 or not _inner(shared) or len(_inner(_both(shared, rows[2]))) < len(_inner(shared)):
         return False
     close = all(low.top - high.bottom < low.size for high, low in pairwise(rows))
     return close and len(rows[1].gaps()) > 2 and len(rows[2].gaps()) > 2
 
 
-def _both(gaps: list[Gap], others: list[Gap]) -> list[Gap]:
-    """What is free in both."""
-    shared = ((max(a, c), min(b, d)) for a, b in gaps for c, d in others)
-    return [gap for gap in shared if gap[1] - gap[0] > 1]
+def _shared(rows: list[Row]) -> list[Gap]:
+    """What is free in all rows."""
+    return reduce(_both, rows[1:], rows[0].gaps()) if rows else []
+
+
+def _both(gaps: list[Gap], row: Row, others: list[Gap] | None = None) -> list[Gap]:
+    """What is free in both, in the gaps and in a row (or in others), and wide enough to divide columns."""
+    shared = ((max(a, c), min(b, d)) for a, b in gaps for c, d in (row.gaps() if others is None else others))
+    return [gap for gap in shared if gap[1] - gap[0] >= _GUTTER * row.size]
 
 
 def _inner(gaps: list[Gap]) -> list[Gap]:
@@ -211,13 +214,9 @@ def _inner(gaps: list[Gap]) -> list[Gap]:
 
 
 def _divides(gap: Gap, band: list[Row]) -> bool:
-    """Whether it is wide enough, and words are on both sides of it."""
-    if not band or gap[1] - gap[0] < _GUTTER * band[0].size:
-        return False
-    widest = max(
-        (b - a for row in band for a, b in row.gaps()[1:-1] if a <= gap[0] and b >= gap[1]), default=0
-    )
-    return widest >= _WIDE_GAP * band[0].size
+    """Whether a row has a gap there that is wider than between words, or many rows have one."""
+    spans = [b - a for row in band for a, b in row.gaps()[1:-1] if a <= gap[0] and b >= gap[1]]
+    return bool(spans) and max(spans) >= (_GAP if len(spans) > 5 else _WIDE_GAP) * band[0].size
 
 
 def _is_list(band: list[Row], gutters: list[Gap]) -> bool:

@@ -12,6 +12,7 @@ from forethought.text import one_line
 from forethought.tools.documents.pdf_words import Box
 
 _LONGEST_QUOTE = 100
+_MOST_NAMES = 40
 
 
 def marks(document: Any, page: Any, text_page: Any) -> list[str]:
@@ -19,10 +20,15 @@ def marks(document: Any, page: Any, text_page: Any) -> list[str]:
     from pypdfium2 import raw
 
     fields: list[str] = []
+    unfilled: list[str] = []
     comments: list[str] = []
     for mark, kind in _annotations(page):
         if kind == raw.FPDF_ANNOT_WIDGET:
-            fields += _field(document, mark)
+            name, value = _field(document, mark)
+            if value and value != "Off":
+                fields.append(f"- {name}: {value}")
+            elif not value and name:
+                unfilled.append(name)
         elif kind not in (raw.FPDF_ANNOT_POPUP, raw.FPDF_ANNOT_LINK) and (
             comment := _string(mark, b"Contents")
         ):
@@ -30,6 +36,8 @@ def marks(document: Any, page: Any, text_page: Any) -> list[str]:
             about = f" on '{one_line(words, _LONGEST_QUOTE)}'" if words else ""
             by = f" by {author}" if author else ""
             comments.append(f"- [comment{about}{by}: {comment}]" if about or by else f"- {comment}")
+    if unfilled:
+        fields.append(f"- (not filled in: {', '.join(dict.fromkeys(unfilled[:_MOST_NAMES]))})")
     lists = (("Form fields:", fields), ("Comments:", comments))
     return ["\n".join([title, *lines]) for title, lines in lists if lines]
 
@@ -69,8 +77,8 @@ def _marked_words(mark: Any, text_page: Any) -> str:
     return " ".join(" ".join(texts).split())
 
 
-def _field(document: Any, mark: Any) -> list[str]:
-    """A filled field of a form as a line; PDFium finds what a field inherits."""
+def _field(document: Any, mark: Any) -> tuple[str, str]:
+    """The name and value of a form's field; PDFium finds what it inherits."""
     from pypdfium2 import raw
 
     form = document.formenv
@@ -79,14 +87,14 @@ def _field(document: Any, mark: Any) -> list[str]:
         return _text(lambda buffer, size: function(form, mark, buffer, size)) if form else ""
 
     name = text(raw.FPDFAnnot_GetFormFieldAlternateName) or text(raw.FPDFAnnot_GetFormFieldName)
-    name = name or _string(mark, b"TU") or _string(mark, b"T") or "(no name)"
+    name = name or _string(mark, b"TU") or _string(mark, b"T")
     value = text(raw.FPDFAnnot_GetFormFieldValue) or _string(mark, b"V")
     kind = raw.FPDFAnnot_GetFormFieldType(form, mark) if form else -1
     ticked = form and raw.FPDFAnnot_IsChecked(form, mark)
     if kind == raw.FPDF_FORMFIELD_CHECKBOX:
         value = "ticked" if ticked else "not ticked"
     elif kind == raw.FPDF_FORMFIELD_RADIOBUTTON:
-        value = text(raw.FPDFAnnot_GetFormFieldExportValue) if ticked else ""
+        value = text(raw.FPDFAnnot_GetFormFieldExportValue) if ticked else "Off"
     elif kind in (raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX):
         labels = (
             _text(partial(raw.FPDFAnnot_GetOptionLabel, form, mark, number))
@@ -94,7 +102,7 @@ def _field(document: Any, mark: Any) -> list[str]:
             if raw.FPDFAnnot_IsOptionSelected(form, mark, number)
         )
         value = ", ".join(labels) or value
-    return [f"- {name}: {value}"] if value and value != "Off" else []
+    return name or "(no name)", value
 
 
 def _string(mark: Any, key: bytes) -> str:

@@ -21,7 +21,7 @@ _MOST_WORDS = 80
 
 
 class Rule(NamedTuple):
-    """A thin line, along x or along y."""
+    """A thin line, along x or along y, or another box."""
 
     x0: float
     x1: float
@@ -32,6 +32,10 @@ class Rule(NamedTuple):
     def level(self) -> bool:
         """Whether it goes from left to right."""
         return self.x1 - self.x0 >= self.bottom - self.top
+
+    def holds(self, x: float, y: float) -> bool:
+        """Whether a point is in it."""
+        return self.x0 <= x <= self.x1 and self.top <= y <= self.bottom
 
 
 def with_tables(words: list[Word], rules: Sequence[Rule]) -> list[Word]:

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import groupby, pairwise
 from statistics import median
 
@@ -45,17 +45,22 @@ class Word:
     """Whether nothing is between it and the word before it."""
     block: bool = False
 
+    @property
+    def size(self) -> float:
+        """Its height."""
+        return self.bottom - self.top
+
 
 class Row:
     """Words on one line, from left to right."""
 
     def __init__(self, word: Word) -> None:
         self.words, self.block = [word], word.block
-        self.top, self.bottom, self.size = word.top, word.bottom, max(word.bottom - word.top, 0.1)
+        self.top, self.bottom, self.size = word.top, word.bottom, max(word.size, 0.1)
 
     def takes(self, word: Word) -> bool:
         """Whether the word is on this line, a raised or lowered one too. If so, it is added."""
-        size = max(self.size, word.bottom - word.top)
+        size = max(self.size, word.size)
         if self.block or word.block or abs(word.bottom - self.bottom) >= size / 2:
             return False
         if size > self.size:
@@ -63,6 +68,7 @@ class Row:
         self.words.append(word)
         return True
 
+    @cached_property
     def gaps(self) -> list[Gap]:
         """Where nothing is drawn: the left margin, the gaps, the right margin."""
         gaps, end = [(-math.inf, self.words[0].x0)], self.words[0].x1
@@ -74,7 +80,7 @@ class Row:
 
     def segments(self) -> list[list[Word]]:
         """The words, divided at the gaps."""
-        starts = [gap[1] for gap in self.gaps()[1:-1]]
+        starts = [gap[1] for gap in self.gaps[1:-1]]
         parts = [[word for word in self.words if sum(word.x0 >= x for x in starts) == i]
                  for i in range(len(starts) + 1)]  # fmt: skip
         return [part for part in parts if part]
@@ -130,13 +136,13 @@ def rows_of(words: Sequence[Word]) -> list[Row]:
 
 def line_of(words: Sequence[Word]) -> str:
     """A line's text: what is raised or marked says so."""
-    size = max(word.bottom - word.top for word in words)
-    bottom = max(word.bottom for word in words if word.bottom - word.top >= _SMALLER * size)
+    size = max(word.size for word in words)
+    bottom = max(word.bottom for word in words if word.size >= _SMALLER * size)
     text, before = "", words[0]
     for mark, group in groupby(words, key=lambda word: word.mark):
         part = ""
         for word in group:
-            small = word.bottom - word.top <= _SMALLER * size
+            small = word.size <= _SMALLER * size
             raised = small and word.bottom < bottom - _RAISED * size and word.text.isalnum()
             near = word.x0 - before.x1 < size / 4
             joint = "" if word.glued or (raised and near and word is not words[0]) else " "
@@ -151,7 +157,7 @@ def line_of(words: Sequence[Word]) -> str:
 
 def _band(rows: list[Row], at: int) -> tuple[list[Row], list[Gap]]:
     """The rows from here on that share gutters, and these; one row and none if there are none to share."""
-    shared, end = rows[at].gaps(), at + 1
+    shared, end = rows[at].gaps, at + 1
     first, second = _shared(rows[at : at + 2]), _shared(rows[at + 1 : at + 3])
     if len(_inner(second)) > len(_inner(first)) and len(rows) > at + 2:
         return rows[at : at + 1], []
@@ -195,17 +201,17 @@ def _goes_on(shared: list[Gap], rows: list[Row]) -> bool:
     if len(rows) < 3 or not _inner(shared) or len(_inner(_both(shared, rows[2]))) < len(_inner(shared)):
         return False
     close = all(low.top - high.bottom < low.size for high, low in pairwise(rows))
-    return close and len(rows[1].gaps()) > 2 and len(rows[2].gaps()) > 2
+    return close and len(rows[1].gaps) > 2 and len(rows[2].gaps) > 2
 
 
 def _shared(rows: list[Row]) -> list[Gap]:
     """What is free in all rows."""
-    return reduce(_both, rows[1:], rows[0].gaps()) if rows else []
+    return reduce(_both, rows[1:], rows[0].gaps) if rows else []
 
 
 def _both(gaps: list[Gap], row: Row, others: list[Gap] | None = None) -> list[Gap]:
     """What is free in both, in the gaps and in a row (or in others), and wide enough to divide columns."""
-    shared = ((max(a, c), min(b, d)) for a, b in gaps for c, d in (row.gaps() if others is None else others))
+    shared = ((max(a, c), min(b, d)) for a, b in gaps for c, d in (row.gaps if others is None else others))
     return [gap for gap in shared if gap[1] - gap[0] >= _GUTTER * row.size]
 
 
@@ -215,7 +221,7 @@ def _inner(gaps: list[Gap]) -> list[Gap]:
 
 def _divides(gap: Gap, band: list[Row]) -> bool:
     """Whether a row has a gap there that is wider than between words, or many rows have one."""
-    spans = [b - a for row in band for a, b in row.gaps()[1:-1] if a <= gap[0] and b >= gap[1]]
+    spans = [b - a for row in band for a, b in row.gaps[1:-1] if a <= gap[0] and b >= gap[1]]
     return bool(spans) and max(spans) >= (_GAP if len(spans) > 5 else _WIDE_GAP) * band[0].size
 
 

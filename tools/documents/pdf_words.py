@@ -8,8 +8,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+from forethought.tools.documents.colours import colour_name, colours_in
 from forethought.tools.documents.pdf_grids import Rule, with_tables
 from forethought.tools.documents.pdf_layout import Word, line_of, page_text, rows_of
 
@@ -19,7 +20,7 @@ Matrix = tuple[float, float, float, float, float, float]
 _SAME: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 _TOKEN = re.compile(r"[^\s\ufffe\x02\0]+[\ufffe\x02]?")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_MOST_OBJECTS = 5000
+_MOST_OBJECTS, _MOST_RULES = 5000, 800
 _MOST_SEGMENTS = 400
 _THIN = 2.5
 _WHITE, _TINY = 250, 2
@@ -27,14 +28,27 @@ _FEW = 15
 """Words at another angle than most, which are shown on one line."""
 
 
+class Area(NamedTuple):
+    """A filled area or a picture."""
+
+    box: Box
+    order: int
+    """Of what is drawn; later things cover earlier ones."""
+    dark: bool
+    """Whether white text can be read on it."""
+    covers: bool
+
+
 @dataclass
 class Drawn:
-    """What a page shows besides text, as boxes."""
+    """The page's box, and the things on it besides text."""
 
+    page: Box
     rules: list[Box] = field(default_factory=list)
-    areas: list[Box] = field(default_factory=list)
-    """Filled ones, and pictures."""
+    areas: list[Area] = field(default_factory=list)
     pictures: list[Box] = field(default_factory=list)
+    order: dict[int, int] = field(default_factory=dict)
+    """By the address of each thing when it is drawn."""
 
 
 def text_of(text_page: Any, drawn: Drawn, struck: Sequence[Box]) -> str:
@@ -58,6 +72,9 @@ def text_of(text_page: Any, drawn: Drawn, struck: Sequence[Box]) -> str:
     for angle in sorted(tokens, key=lambda angle: -len(tokens[angle])):
         view = _View(text_page, text, angle, drawn, struck)
         words = [word for start, end in tokens[angle] for word in view.words(start, end)]
+        _strike(words, view.rules)
+        # Some programs draw a word twice to make it bold.
+        words = list({(w.text, round(w.x0), round(w.bottom)): w for w in words}.values())
         if not pieces or len(words) >= _FEW:
             pieces.append(page_text(with_tables(words, view.rules)))
             continue
@@ -75,9 +92,9 @@ class _View:
         self._raw, self._page, self._text = raw, text_page.raw, text
         turn = -math.radians(angle)
         self._level, self._cos, self._sin = angle == 0, round(math.cos(turn), 9), round(math.sin(turn), 9)
-        self.rules, self._areas, self._struck = (
-            [self._turned(*box) for box in boxes] for boxes in (drawn.rules, drawn.areas, struck)
-        )
+        self.rules, self._struck = ([self._turned(*box) for box in boxes] for boxes in (drawn.rules, struck))
+        self._areas = [(self._turned(*area.box), area) for area in drawn.areas]
+        self._sheet, self._order, self._named = self._turned(*drawn.page), drawn.order, colours_in(text)
         # PDFium writes its answers here: a million of them are faster than a million of new ones.
         self._x, self._y, self._box, self._matrix = (
             ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF(), raw.FS_MATRIX()
@@ -122,22 +139,27 @@ class _View:
         return word
 
     def _mark(self, word: Word, at: int) -> str:
-        """Whether a word is struck or hidden."""
-        size, x = word.bottom - word.top, (word.x0 + word.x1) / 2
+        """What a reader must know of a word: that it is struck, hidden or coloured."""
+        raw, size, x = self._raw, word.bottom - word.top, (word.x0 + word.x1) / 2
         y = word.top + size / 2
         for box in self._struck:
-            if box.x0 <= x <= box.x1 and box.top <= y <= box.bottom:
+            if box.holds(x, y):
                 return "struck"
-        for rule in self.rules:
-            through = word.top + 0.3 * size < (rule.top + rule.bottom) / 2 < word.top + 0.7 * size
-            if through and rule.bottom - rule.top < 0.2 * size and rule.x0 <= x <= rule.x1:
-                return "struck"
-        self._raw.FPDFText_GetFillColor(self._page, at, *self._colour)
+        if not self._sheet.holds(x, y):
+            return "hidden text, outside the page"
+        raw.FPDFText_GetFillColor(self._page, at, *self._colour)
         red, green, blue, alpha = (each.value for each in self._colour)
-        unseen = alpha == 0 or min(red, green, blue) >= _WHITE or size < _TINY
-        if unseen and not any(box.x0 <= x <= box.x1 and box.top <= y <= box.bottom for box in self._areas):
-            return "hidden text"
-        return ""
+        item = raw.FPDFText_GetTextObject(self._page, at)
+        under = [(box, area) for box, area in self._areas if box.holds(x, y)]
+        unseen = alpha == 0 or raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE
+        if unseen or min(red, green, blue) >= _WHITE or size < _TINY:
+            return "" if any(area.dark for _, area in under) else "hidden text"
+        order = self._order.get(_address(item), math.inf) if under else 0
+        over = (box for box, area in under if area.covers and area.order > order)
+        if any(box.x0 <= word.x0 + size / 4 and box.x1 >= word.x1 - size / 4 for box in over):
+            return "hidden text, under a box"
+        name = colour_name(red, green, blue) if self._named else ""
+        return f"in {name}" if name in self._named else ""
 
     def _point(self, x: float, y: float) -> tuple[float, float]:
         return x * self._cos + y * self._sin, x * self._sin - y * self._cos
@@ -147,6 +169,20 @@ class _View:
             return Rule(left, right, -top, -bottom)
         xs, ys = zip(*(self._point(x, y) for x in (left, right) for y in (bottom, top)), strict=True)
         return Rule(min(xs), max(xs), min(ys), max(ys))
+
+
+def _strike(words: list[Word], rules: Sequence[Rule]) -> None:
+    """Mark the words through which a line is drawn that is no longer than they are together."""
+    for rule in rules if len(rules) < _MOST_RULES else ():
+        y = (rule.top + rule.bottom) / 2
+        crossed = [
+            word for word in words
+            if rule.level and word.top + 0.3 * word.size < y < word.top + 0.7 * word.size
+            and min(word.x1, rule.x1) - max(word.x0, rule.x0) > 0.7 * (word.x1 - word.x0)
+        ]  # fmt: skip
+        if sum(word.x1 - word.x0 for word in crossed) > 0.6 * (rule.x1 - rule.x0):
+            for word in crossed:
+                word.mark = "struck"
 
 
 def _level(one: Word, other: Word) -> bool:
@@ -159,24 +195,32 @@ def drawn_on(page: Any) -> Drawn:
     """The lines, filled areas and pictures of a page."""
     from pypdfium2 import raw
 
-    drawn, left = Drawn(), _MOST_OBJECTS
+    drawn = Drawn(page.get_bbox())
     waiting = [(raw.FPDFPage_GetObject(page, i), _SAME) for i in range(raw.FPDFPage_CountObjects(page))][::-1]
-    while waiting and left:
-        (item, matrix), left = waiting.pop(), left - 1
-        kind = raw.FPDFPageObj_GetType(item)
+    while waiting and len(drawn.order) < _MOST_OBJECTS:
+        item, matrix = waiting.pop()
+        kind, order = raw.FPDFPageObj_GetType(item), len(drawn.order)
+        drawn.order[_address(item)] = order
         if kind == raw.FPDF_PAGEOBJ_FORM:
             inner = _times(_matrix(item), matrix)
-            count = raw.FPDFFormObj_CountObjects(item)
-            waiting += [(raw.FPDFFormObj_GetObject(item, i), inner) for i in range(count)]
+            children = [raw.FPDFFormObj_GetObject(item, i) for i in range(raw.FPDFFormObj_CountObjects(item))]
+            waiting += [(child, inner) for child in reversed(children)]
         elif kind == raw.FPDF_PAGEOBJ_IMAGE:
-            drawn.pictures.append(_bounds(item, matrix))
+            box = _bounds(item, matrix)
+            drawn.pictures.append(box)
+            drawn.areas.append(Area(box, order, dark=True, covers=False))  # it may be the scan of its text
         elif kind == raw.FPDF_PAGEOBJ_PATH:
             box = _bounds(item, matrix)
             drawn.rules += _rules(item, box, matrix)
-            if _filled(item):
-                drawn.areas.append(box)
-    drawn.areas += drawn.pictures
+            if filled := _filled(item):
+                # The box around another shape is not the shape.
+                solid = raw.FPDFPath_CountSegments(item) <= 5 and not raw.FPDFPageObj_HasTransparency(item)
+                drawn.areas.append(Area(box, order, dark=filled == "dark", covers=solid))
     return drawn
+
+
+def _address(item: Any) -> int:
+    return ctypes.cast(item, ctypes.c_void_p).value or 0
 
 
 def _matrix(item: Any) -> Matrix:
@@ -212,14 +256,16 @@ def _bounds(item: Any, matrix: Matrix) -> Box:
     return _box([_moved(point, matrix) for point in ((left, bottom), (right, top))])
 
 
-def _filled(item: Any) -> bool:
-    """Whether an area is filled with a colour on which white can be read."""
+def _filled(item: Any) -> str:
+    """'dark' for an area filled with a colour on which white can be read, 'white' for another, else ''."""
     from pypdfium2 import raw
 
     mode, stroke, colour = ctypes.c_int(), ctypes.c_int(), [ctypes.c_uint() for _ in range(4)]
     raw.FPDFPath_GetDrawMode(item, mode, stroke)
     raw.FPDFPageObj_GetFillColor(item, *colour)
-    return bool(mode.value) and min(each.value for each in colour[:3]) < _WHITE
+    if not mode.value:
+        return ""
+    return "dark" if min(each.value for each in colour[:3]) < _WHITE else "white"
 
 
 def _rules(item: Any, box: Box, matrix: Matrix) -> list[Box]:

@@ -50,6 +50,11 @@ class Word:
         """Its height."""
         return self.bottom - self.top
 
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Its middle."""
+        return (self.x0 + self.x1) / 2, (self.top + self.bottom) / 2
+
 
 class Row:
     """Words on one line, from left to right."""
@@ -81,45 +86,29 @@ class Row:
     def segments(self) -> list[list[Word]]:
         """The words, divided at the gaps."""
         starts = [gap[1] for gap in self.gaps[1:-1]]
-        parts = [[word for word in self.words if sum(word.x0 >= x for x in starts) == i]
-                 for i in range(len(starts) + 1)]  # fmt: skip
-        return [part for part in parts if part]
+        return [list(part) for _, part in groupby(self.words, lambda word: sum(word.x0 >= x for x in starts))]
 
 
 def page_text(words: Sequence[Word]) -> str:
     """The words in reading order as Markdown."""
-    pieces: list[_Piece] = []
+    pieces: list[Row] = []
     rows, at = rows_of(words), 0
     while at < len(rows):
         band, gutters = _band(rows, at)
         at += len(band)
-        if not gutters:
-            pieces += [_Piece(line_of(row.words), row.top, row.bottom, row.size, row) for row in band]
-            continue
-        if not (text := _prose(band, gutters)):
-            header = pieces.pop().row if pieces and _heads(pieces[-1].row, band) else None
-            text = markdown_table(_table(header, band, gutters))
-        pieces.append(_Piece(text, band[0].top, band[-1].bottom, band[0].size))
+        if gutters:
+            if not (text := _prose(band, gutters)):
+                header = pieces.pop() if pieces and _heads(pieces[-1], band) else None
+                text = markdown_table(_table(header, band, gutters))
+            band = [Row(Word(text, 0, 0, band[0].top, band[-1].bottom, block=True))]
+        pieces += band
     spaces = [max(low.top - high.bottom, 0.0) for high, low in pairwise(pieces)]
     usual = median(spaces) if spaces else 0.0
-    text = pieces[0].text if pieces else ""
+    text = line_of(pieces[0].words) if pieces else ""
     for (high, low), space in zip(pairwise(pieces), spaces, strict=True):
-        lines = all(piece.row and not piece.row.block for piece in (high, low))
-        text += (
-            "\n" if lines and space <= max(high.size / 2, min(1.6 * usual, 2 * high.size)) else "\n\n"
-        ) + low.text
+        near = space <= max(high.size / 2, min(1.6 * usual, 2 * high.size))
+        text += ("\n" if near and not (high.block or low.block) else "\n\n") + line_of(low.words)
     return text
-
-
-@dataclass
-class _Piece:
-    """A part of the page's text, and the row if it is only one."""
-
-    text: str
-    top: float
-    bottom: float
-    size: float
-    row: Row | None = None
 
 
 def rows_of(words: Sequence[Word]) -> list[Row]:
@@ -174,7 +163,7 @@ def _band(rows: list[Row], at: int) -> tuple[list[Row], list[Gap]]:
         end += 1
     band = rows[at:end]
     gutters = [gap for gap in _inner(shared) if _divides(gap, band)]
-    while band and not _is_row(band[-1], gutters):
+    while band and set(_in_columns(band[-1], gutters)) == {0}:  # a line below the table
         band.pop()
     full = [row for row in band if len(_in_columns(row, gutters)) > 1]
     if len(full) < 2 or band[0] is not full[0] or _is_list(band, gutters):
@@ -190,18 +179,10 @@ def _in_columns(row: Row, gutters: list[Gap]) -> dict[int, list[Word]]:
     return columns
 
 
-def _is_row(row: Row, gutters: list[Gap]) -> bool:
-    """Whether it may end a table: it has several cells, or goes on with one that is not the first."""
-    columns = _in_columns(row, gutters)
-    return len(columns) > 1 or 0 not in columns
-
-
 def _goes_on(shared: list[Gap], rows: list[Row]) -> bool:
     """Whether the last of three close rows shares the gutters, though the one before it does not."""
-    if len(rows) < 3 or not _inner(shared) or len(_inner(_both(shared, rows[2]))) < len(_inner(shared)):
-        return False
-    close = all(low.top - high.bottom < low.size for high, low in pairwise(rows))
-    return close and len(rows[1].gaps) > 2 and len(rows[2].gaps) > 2
+    close = all(low.top - high.bottom < low.size and len(low.gaps) > 2 for high, low in pairwise(rows))
+    return close and len(rows) > 2 and len(_inner(_both(shared, rows[2]))) >= len(_inner(shared)) > 0
 
 
 def _shared(rows: list[Row]) -> list[Gap]:
@@ -252,12 +233,11 @@ def _prose(band: list[Row], gutters: list[Gap]) -> str:
     return "\n\n".join(map(page_text, columns))
 
 
-def _heads(row: Row | None, band: list[Row]) -> bool:
+def _heads(row: Row, band: list[Row]) -> bool:
     """Whether the row just above a table is a header that is divided otherwise than the table."""
-    if row is None or row.block or band[0].top - row.bottom > 1.5 * row.size or len(row.segments()) < 2:
-        return False
+    near = not row.block and band[0].top - row.bottom <= 1.5 * row.size
     left = min(each.words[0].x0 for each in band)
-    return row.words[0].x0 >= left - row.size
+    return near and len(row.gaps) > 2 and row.words[0].x0 >= left - row.size
 
 
 def _table(header: Row | None, band: list[Row], gutters: list[Gap]) -> list[list[str]]:
@@ -294,14 +274,9 @@ def _right_aligned(band: list[Row]) -> list[Gap]:
 
 def _under(segment: list[Word], band: list[Row], gutters: list[Gap]) -> list[int]:
     """The columns that a header's cell covers, or the nearest one."""
-    edges: dict[int, list[Word]] = {}
+    away: dict[int, float] = {}
     for row in band:
         for column, words in _in_columns(row, gutters).items():
-            edges.setdefault(column, []).extend(words)
-    left, right = segment[0].x0, segment[-1].x1
-    away = {
-        column: max(min(word.x0 for word in words) - right, left - max(word.x1 for word in words), 0.0)
-        for column, words in edges.items()
-    }
-    nearest = min(away.values())
-    return [column for column in sorted(away) if away[column] == nearest]
+            far = max(words[0].x0 - segment[-1].x1, segment[0].x0 - words[-1].x1, 0.0)
+            away[column] = min(far, away.get(column, far))
+    return [column for column in sorted(away) if away[column] == min(away.values())]

@@ -8,19 +8,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
-from forethought.tools.documents.colours import colour_name, colours_in
-from forethought.tools.documents.pdf_grids import Rule, with_tables
+from forethought.tools.documents.pdf_grids import MOST_RULES, Rule, with_tables
 from forethought.tools.documents.pdf_layout import Word, line_of, page_text, rows_of
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right and top on the page, in points."""
-Matrix = tuple[float, float, float, float, float, float]
-_SAME: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 _TOKEN = re.compile(r"[^\s\ufffe\x02\0]+[\ufffe\x02]?")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
-_MOST_OBJECTS, _MOST_RULES = 5000, 800
+_MOST_OBJECTS = 5000
 _MOST_SEGMENTS = 400
 _THIN = 2.5
 _WHITE, _TINY = 250, 2
@@ -94,7 +92,7 @@ class _View:
         self._level, self._cos, self._sin = angle == 0, round(math.cos(turn), 9), round(math.sin(turn), 9)
         self.rules, self._struck = ([self._turned(*box) for box in boxes] for boxes in (drawn.rules, struck))
         self._areas = [(self._turned(*area.box), area) for area in drawn.areas]
-        self._sheet, self._order, self._named = self._turned(*drawn.page), drawn.order, colours_in(text)
+        self._sheet, self._order = self._turned(*drawn.page), drawn.order
         # PDFium writes its answers here: a million of them are faster than a million of new ones.
         self._x, self._y, self._box, self._matrix = (
             ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF(), raw.FS_MATRIX()
@@ -139,7 +137,7 @@ class _View:
         return word
 
     def _mark(self, word: Word, at: int) -> str:
-        """What a reader must know of a word: that it is struck, hidden or coloured."""
+        """What a reader must know of a word: that it is struck or hidden."""
         raw, size, x = self._raw, word.bottom - word.top, (word.x0 + word.x1) / 2
         y = word.top + size / 2
         for box in self._struck:
@@ -158,8 +156,7 @@ class _View:
         over = (box for box, area in under if area.covers and area.order > order)
         if any(box.x0 <= word.x0 + size / 4 and box.x1 >= word.x1 - size / 4 for box in over):
             return "hidden text, under a box"
-        name = colour_name(red, green, blue) if self._named else ""
-        return f"in {name}" if name in self._named else ""
+        return ""
 
     def _point(self, x: float, y: float) -> tuple[float, float]:
         return x * self._cos + y * self._sin, x * self._sin - y * self._cos
@@ -173,7 +170,7 @@ class _View:
 
 def _strike(words: list[Word], rules: Sequence[Rule]) -> None:
     """Mark the words through which a line is drawn that is no longer than they are together."""
-    for rule in rules if len(rules) < _MOST_RULES else ():
+    for rule in rules if len(rules) < MOST_RULES else ():
         y = (rule.top + rule.bottom) / 2
         crossed = [
             word for word in words
@@ -196,26 +193,24 @@ def drawn_on(page: Any) -> Drawn:
     from pypdfium2 import raw
 
     drawn = Drawn(page.get_bbox())
-    waiting = [(raw.FPDFPage_GetObject(page, i), _SAME) for i in range(raw.FPDFPage_CountObjects(page))][::-1]
-    while waiting and len(drawn.order) < _MOST_OBJECTS:
-        item, matrix = waiting.pop()
-        kind, order = raw.FPDFPageObj_GetType(item), len(drawn.order)
-        drawn.order[_address(item)] = order
-        if kind == raw.FPDF_PAGEOBJ_FORM:
-            inner = _times(_matrix(item), matrix)
-            children = [raw.FPDFFormObj_GetObject(item, i) for i in range(raw.FPDFFormObj_CountObjects(item))]
-            waiting += [(child, inner) for child in reversed(children)]
-        elif kind == raw.FPDF_PAGEOBJ_IMAGE:
-            box = _bounds(item, matrix)
+    for order, item in enumerate(islice(page.get_objects(), _MOST_OBJECTS)):
+        drawn.order[_address(item.raw)] = order
+        if item.type not in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH):
+            continue
+        outer = _outer(item.container)
+        box = outer.on_rect(*item.get_bounds())
+        if item.type == raw.FPDF_PAGEOBJ_IMAGE:
             drawn.pictures.append(box)
             drawn.areas.append(Area(box, order, dark=True, covers=False))  # it may be the scan of its text
-        elif kind == raw.FPDF_PAGEOBJ_PATH:
-            box = _bounds(item, matrix)
-            drawn.rules += _rules(item, box, matrix)
-            if filled := _filled(item):
-                # The box around another shape is not the shape.
-                solid = raw.FPDFPath_CountSegments(item) <= 5 and not raw.FPDFPageObj_HasTransparency(item)
-                drawn.areas.append(Area(box, order, dark=filled == "dark", covers=solid))
+            continue
+        drawn.rules += _rules(item, box, outer)
+        mode, stroke, colour = ctypes.c_int(), ctypes.c_int(), [ctypes.c_uint() for _ in range(4)]
+        raw.FPDFPath_GetDrawMode(item, mode, stroke)
+        raw.FPDFPageObj_GetFillColor(item, *colour)
+        # The box around a shape of more than four sides is not the shape.
+        solid = raw.FPDFPath_CountSegments(item) <= 5 and not raw.FPDFPageObj_HasTransparency(item)
+        if mode.value:
+            drawn.areas.append(Area(box, order, min(c.value for c in colour[:3]) < _WHITE, solid))
     return drawn
 
 
@@ -223,74 +218,35 @@ def _address(item: Any) -> int:
     return ctypes.cast(item, ctypes.c_void_p).value or 0
 
 
-def _matrix(item: Any) -> Matrix:
-    from pypdfium2 import raw
+def _outer(form: Any) -> Any:
+    """The matrix of the forms around a thing."""
+    from pypdfium2 import PdfMatrix
 
-    matrix = raw.FS_MATRIX()
-    raw.FPDFPageObj_GetMatrix(item, matrix)
-    return matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
-
-
-def _times(one: Matrix, other: Matrix) -> Matrix:
-    a, b, c, d, e, f = one
-    (x, y), (z, w) = ((p * other[0] + q * other[2], p * other[1] + q * other[3]) for p, q in ((a, b), (c, d)))
-    return x, y, z, w, *_moved((e, f), other)
+    return form.get_matrix().multiply(_outer(form.container)) if form else PdfMatrix()
 
 
-def _moved(point: tuple[float, float], matrix: Matrix) -> tuple[float, float]:
-    x, y = point
-    return x * matrix[0] + y * matrix[2] + matrix[4], x * matrix[1] + y * matrix[3] + matrix[5]
-
-
-def _box(points: Sequence[tuple[float, float]]) -> Box:
-    xs, ys = zip(*points, strict=True)
-    return min(xs), min(ys), max(xs), max(ys)
-
-
-def _bounds(item: Any, matrix: Matrix) -> Box:
-    from pypdfium2 import raw
-
-    sides = [ctypes.c_float() for _ in range(4)]
-    raw.FPDFPageObj_GetBounds(item, *sides)
-    left, bottom, right, top = (side.value for side in sides)
-    return _box([_moved(point, matrix) for point in ((left, bottom), (right, top))])
-
-
-def _filled(item: Any) -> str:
-    """'dark' for an area filled with a colour on which white can be read, 'white' for another, else ''."""
-    from pypdfium2 import raw
-
-    mode, stroke, colour = ctypes.c_int(), ctypes.c_int(), [ctypes.c_uint() for _ in range(4)]
-    raw.FPDFPath_GetDrawMode(item, mode, stroke)
-    raw.FPDFPageObj_GetFillColor(item, *colour)
-    if not mode.value:
-        return ""
-    return "dark" if min(each.value for each in colour[:3]) < _WHITE else "white"
-
-
-def _rules(item: Any, box: Box, matrix: Matrix) -> list[Box]:
+def _rules(item: Any, box: Box, outer: Any) -> list[Box]:
     """The thin lines of a path: it is one itself, or it consists of them."""
     from pypdfium2 import raw
 
-    left, bottom, right, top = box
-    if min(right - left, top - bottom) <= _THIN:
-        return [box] if max(right - left, top - bottom) > 1 else []
     count = raw.FPDFPath_CountSegments(item)
-    if count > _MOST_SEGMENTS:
-        return []
-    whole = _times(_matrix(item), matrix)
-    rules, before, start = [], (0.0, 0.0), (0.0, 0.0)
-    x, y = ctypes.c_float(), ctypes.c_float()
+    if _thin(box) or count > _MOST_SEGMENTS:
+        return [box] if count <= _MOST_SEGMENTS else []
+    matrix, rules = item.get_matrix().multiply(outer), []
+    x, y, before, start = ctypes.c_float(), ctypes.c_float(), (0.0, 0.0), (0.0, 0.0)
     for number in range(count):
         segment = raw.FPDFPath_GetPathSegment(item, number)
         raw.FPDFPathSegment_GetPoint(segment, x, y)
-        point = _moved((x.value, y.value), whole)
-        ends = [(before, point)]
+        point = matrix.on_point(x.value, y.value)
         if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_MOVETO:
-            start, ends = point, []
-        if raw.FPDFPathSegment_GetClose(segment):
-            ends.append((point, start))
-        lines = (_box(pair) for pair in ends)
-        rules += [line for line in lines if min(line[2] - line[0], line[3] - line[1]) <= _THIN / 2]
+            start = before = point
+        ends = [start] if raw.FPDFPathSegment_GetClose(segment) else []
+        for one, other in pairwise([before, point, *ends]):
+            rules.append((*map(min, one, other), *map(max, one, other)))
         before = point
-    return [line for line in rules if max(line[2] - line[0], line[3] - line[1]) > _THIN]
+    return [rule for rule in rules if _thin(rule)]
+
+
+def _thin(box: Box) -> bool:
+    width, height = box[2] - box[0], box[3] - box[1]
+    return min(width, height) <= _THIN < max(width, height)

@@ -215,12 +215,3 @@ def test_what_is_under_a_box_or_outside_the_page_is_hidden() -> None:
     assert page(draw).split("\n\n") == [
         "[hidden text, outside the page: cut 540]", "on a ground", "[hidden text, under a box: blacked 450]"
     ]  # fmt: skip
-
-
-def test_a_colour_that_the_text_explains_is_named() -> None:
-    def draw(made: FPDF) -> None:
-        at(20, 40, "Prices in red are provisional.")(made)
-        made.set_text_color(200, 0, 0)
-        at(20, 60, "450")(made)
-
-    assert page(draw) == "Prices in red are provisional.\n\n[in red: 450]"

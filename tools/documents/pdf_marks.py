@@ -12,7 +12,6 @@ from forethought.text import one_line
 from forethought.tools.documents.pdf_words import Box
 
 _LONGEST_QUOTE = 100
-_MOST_NAMES = 40
 
 
 def marks(document: Any, page: Any, text_page: Any) -> list[str]:
@@ -20,24 +19,17 @@ def marks(document: Any, page: Any, text_page: Any) -> list[str]:
     from pypdfium2 import raw
 
     fields: list[str] = []
-    unfilled: list[str] = []
     comments: list[str] = []
     for mark, kind in _annotations(page):
+        comment = "" if kind in (raw.FPDF_ANNOT_POPUP, raw.FPDF_ANNOT_LINK) else _string(mark, b"Contents")
         if kind == raw.FPDF_ANNOT_WIDGET:
-            name, value = _field(document, mark)
-            if value and value != "Off":
-                fields.append(f"- {name}: {value}")
-            elif not value and name:
-                unfilled.append(name)
-        elif kind not in (raw.FPDF_ANNOT_POPUP, raw.FPDF_ANNOT_LINK) and (
-            comment := _string(mark, b"Contents")
-        ):
-            author, words = _string(mark, b"T"), _marked_words(mark, text_page)
+            fields += _field(document, mark)
+        elif comment:
+            author = _string(mark, b"T")
+            words = " ".join(" ".join(text_page.get_text_bounded(*box) for box in _quads(mark)).split())
             about = f" on '{one_line(words, _LONGEST_QUOTE)}'" if words else ""
             by = f" by {author}" if author else ""
             comments.append(f"- [comment{about}{by}: {comment}]" if about or by else f"- {comment}")
-    if unfilled:
-        fields.append(f"- (not filled in: {', '.join(dict.fromkeys(unfilled[:_MOST_NAMES]))})")
     lists = (("Form fields:", fields), ("Comments:", comments))
     return ["\n".join([title, *lines]) for title, lines in lists if lines]
 
@@ -72,13 +64,8 @@ def _quads(mark: Any) -> list[Box]:
     return boxes
 
 
-def _marked_words(mark: Any, text_page: Any) -> str:
-    texts = (text_page.get_text_bounded(*box) for box in _quads(mark))
-    return " ".join(" ".join(texts).split())
-
-
-def _field(document: Any, mark: Any) -> tuple[str, str]:
-    """The name and value of a form's field; PDFium finds what it inherits."""
+def _field(document: Any, mark: Any) -> list[str]:
+    """A filled field of a form as a line; PDFium finds its inherited name and value."""
     from pypdfium2 import raw
 
     form = document.formenv
@@ -102,7 +89,7 @@ def _field(document: Any, mark: Any) -> tuple[str, str]:
             if raw.FPDFAnnot_IsOptionSelected(form, mark, number)
         )
         value = ", ".join(labels) or value
-    return name or "(no name)", value
+    return [f"- {name or '(no name)'}: {value}"] if value not in ("", "Off") else []
 
 
 def _string(mark: Any, key: bytes) -> str:

@@ -1,7 +1,6 @@
-"""Texts and presentations of OpenDocument (.odt, .odp), as LibreOffice writes them.
+"""Texts and presentations of OpenDocument (.odt, .odp), with the marks that `word_text` writes.
 
-OASIS OpenDocument 1.3, part 3. Tracked changes, comments, notes, hidden and struck text are marked as in Word
-documents (`word_text`).
+OASIS OpenDocument 1.3, part 3.
 """
 
 from __future__ import annotations
@@ -15,45 +14,31 @@ from forethought.tools.documents.document import Document, Section, joined, list
 from forethought.tools.documents.drawings import Chunk, joined_chunks
 from forethought.tools.documents.tables import NUMBER, SAME_CELL, WIDEST_SPAN, markdown_table
 
-_NS = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
-T, _TABLE, _DRAW, _OFFICE, _STYLE, _FO = (
-    _NS % name for name in ("text", "table", "drawing", "office", "style", "xsl-fo-compatible")
-)
-_HREF = "{http://www.w3.org/1999/xlink}href"
-_ELSEWHERE = (f"{T}tracked-changes", f"{T}note", f"{_OFFICE}forms")
+_SILENT = ("tracked-changes", "forms", "sequence-decls", "note-citation", "creator", "date", "style")
 
 
 def read_odt(data: bytes) -> Document:
-    """Headings, paragraphs, lists and tables in order, then the notes."""
+    """Headers and footers, headings, paragraphs, lists and tables in order, then the notes."""
     with open_archive(data) as archive:
-        text = _Odf(archive)
-        (body,) = text.root.iter(f"{_OFFICE}text")
-        around = [
-            f"({kind.title()} of the pages: {words})"
-            for kind in ("header", "footer")
-            for words in text.margin(kind)
-        ]
-        return Document(
-            (Section("\n\n".join(filter(None, [*around, joined(text.blocks(body)), text.rest()]))),)
-        )
+        odf = _Odf(archive)
+        pages = [f"({_name(each).title()} of the pages: {odf.text(each)})" for each in odf.pages if len(each)]
+        pieces = [*pages, joined(odf.blocks(next(odf.root.iter("{*}body")))), odf.notes()]
+        return Document((Section("\n\n".join(filter(None, pieces))),))
 
 
 def read_odp(data: bytes) -> Document:
     """A section a slide, with its notes and comments."""
     with open_archive(data) as archive:
-        text = _Odf(archive)
-        pages = list(text.root.iter(f"{_DRAW}page"))
-        sections = []
+        odf = _Odf(archive)
+        pages, sections = list(odf.root.iter("{*}page")), []
         for number, page in enumerate(pages, 1):
-            notes = page.find("{*}notes")
-            pieces = [joined(text.blocks(page))]
-            if notes is not None:
+            spoken = "".join(joined(odf.blocks(notes)) for notes in page.findall("{*}notes"))
+            for notes in page.findall("{*}notes"):
                 page.remove(notes)
-                spoken = joined(text.blocks(notes))
-                pieces = [joined(text.blocks(page)), f"Speaker notes: {spoken}" if spoken else ""]
-            hidden = ", hidden" if text.looks(page).get("visibility") == "hidden" else ""
-            shown = "\n\n".join(filter(None, [*pieces, text.rest()])) or "(This slide has no text.)"
-            sections.append(Section(shown, str(number), f"## Slide {number} of {len(pages)}{hidden}"))
+            pieces = [joined(odf.blocks(page)), f"Speaker notes: {spoken}" if spoken else ""]
+            hidden = ", hidden" if odf.looks(page).get("visibility") == "hidden" else ""
+            text = "\n\n".join(filter(None, pieces)) or "(This slide has no text.)"
+            sections.append(Section(text, str(number), f"## Slide {number} of {len(pages)}{hidden}"))
         return Document(tuple(sections), unit="slide")
 
 
@@ -61,187 +46,140 @@ class _Odf:
     """A document on its way to Markdown."""
 
     def __init__(self, archive: ZipFile) -> None:
-        self._archive = archive
         self.root = parse_xml(archive.read("content.xml"))
-        self._pages = parse_xml(archive.read("styles.xml")) if "styles.xml" in archive.namelist() else None
-        roots = [self.root, *([] if self._pages is None else [self._pages])]
+        styles = parse_xml(archive.read("styles.xml")) if "styles.xml" in archive.namelist() else self.root
+        self.pages = list(styles.iter("{*}header", "{*}footer"))
         self._styles = {
-            each.get(f"{_STYLE}name"): each for root in roots for each in root.iter(f"{_STYLE}style")
+            _get(each, "name"): each for root in (self.root, styles) for each in root.iter("{*}style")
         }
-        self._changes = {each.get(f"{T}id"): each for each in self.root.iter(f"{T}changed-region")}
-        self._ends = {each.get(f"{_OFFICE}name") for each in self.root.iter(f"{_OFFICE}annotation-end")}
-        self._open: dict[str | None, Any] = {}
-        self._inserted: list[str] = []
+        self._changes = {_get(each, "id"): each for each in self.root.iter("{*}changed-region")}
+        self._ends = {_get(each, "name") for each in self.root.iter("{*}annotation-end")}
+        self._open: dict[str, tuple[Any, list[str]]] = {}
+        """Comments by name, with their passages, while these go on."""
+        self._inserted: tuple[str, ...] = ()
         self._notes: dict[str, list[str]] = {"footnote": [], "endnote": []}
-        self._list_depth = 0
 
-    def rest(self) -> str:
-        """The notes since the last call, as lists with a title."""
-        lists = [
+    def notes(self) -> str:
+        """The notes as lists with a title."""
+        return "\n\n".join(
             "\n".join([f"{kind.title()}s:", *(f"- [{kind} {n}] {text}" for n, text in enumerate(texts, 1))])
             for kind, texts in self._notes.items()
             if texts
-        ]
-        return "\n\n".join(lists)
+        )
 
-    def margin(self, kind: str) -> Iterator[str]:
-        """The texts of the pages' headers or footers."""
-        for element in () if self._pages is None else self._pages.iter(f"{_STYLE}{kind}"):
-            if words := " ".join(self.text(each) for each in element.iter(f"{T}p", f"{T}h")).strip():
-                yield words
-
-    def blocks(self, element: Any) -> Iterator[tuple[str, bool]]:
+    def blocks(self, element: Any, depth: int = -1) -> Iterator[tuple[str, bool]]:
         """Each block below an element, and whether it is a list's item."""
         for child in element:
-            if child.tag == f"{T}h":
-                level = min(int(child.get(f"{T}outline-level", "1")), 6)
-                yield f"{'#' * level} {self.text(child)}".rstrip("# "), False
-            elif child.tag == f"{T}p":
-                text = self.text(child)
-                in_list = self._list_depth > 0
+            name = _name(child)
+            if name == "h":
                 yield (
-                    (list_item(" ".join(text.split()), self._list_depth - 1), True)
-                    if in_list and text
-                    else (text, False)
+                    f"{'#' * min(int(_get(child, 'outline-level') or 1), 6)} {self.text(child)}".rstrip("# "),
+                    False,
                 )
-                for frame in child.iter(f"{_DRAW}text-box", f"{_DRAW}object"):
-                    yield from self._frame(frame)
-            elif child.tag == f"{T}list":
-                self._list_depth += 1
-                yield from self.blocks(child)
-                self._list_depth -= 1
-            elif child.tag == f"{_TABLE}table":
+            elif name == "p":
+                text = self.text(child)
+                listed = bool(text) and depth >= 0
+                yield (list_item(" ".join(text.split()), depth) if listed else text), listed
+                for box in child.iter("{*}text-box"):
+                    yield from self.blocks(box)
+            elif name == "table":
                 yield markdown_table(self._rows(child)), False
-            elif child.tag in (f"{_DRAW}text-box", f"{_DRAW}object"):
-                yield from self._frame(child)
-            elif str(child.tag).endswith("}annotation"):
-                yield self._remark(child), False
-            elif child.tag not in _ELSEWHERE and isinstance(child.tag, str):
-                yield from self.blocks(child)
-
-    def _frame(self, frame: Any) -> Iterator[tuple[str, bool]]:
-        """The text of a box, or the data of a chart, which is a table in an object of its own."""
-        name = f"{(frame.get(_HREF) or '').removeprefix('./')}/content.xml"
-        if frame.tag == f"{_DRAW}text-box":
-            yield from self.blocks(frame)
-        elif name in self._archive.namelist():
-            for table in parse_xml(self._archive.read(name)).iter(f"{_TABLE}table"):
-                yield f"Chart\n\n{markdown_table(self._rows(table))}", False
+            elif name == "annotation":
+                yield self._remark(child, ""), False
+            elif name not in _SILENT:
+                yield from self.blocks(child, depth + (name == "list"))
 
     def _rows(self, table: Any) -> list[list[str]]:
         """The cells; texts over several columns are repeated, numbers are not."""
         rows = []
-        for tr in table.iter(f"{_TABLE}table-row"):
+        for tr in table.iter("{*}table-row"):
             row: list[str] = []
-            for cell in (
-                each for each in tr if each.tag in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
-            ):
-                text = " ".join(filter(None, (self.text(each) for each in cell.iter(f"{T}p", f"{T}h"))))
-                spans = int(cell.get(f"{_TABLE}number-columns-spanned", "1")) - 1
-                times = int(cell.get(f"{_TABLE}number-columns-repeated", "1"))
-                if cell.tag.endswith("}covered-table-cell") and not text:
-                    continue
-                again = SAME_CELL if NUMBER.match(text) else text
-                row += [text] * min(times, WIDEST_SPAN) + [again] * min(spans, WIDEST_SPAN)
-            if any(row):
-                rows.append(row)
+            for cell in tr.iter("{*}table-cell"):
+                text = " ".join(filter(None, (self.text(each) for each in cell.iter("{*}p", "{*}h"))))
+                times = min(int(_get(cell, "number-columns-repeated") or 1), WIDEST_SPAN)
+                spans = min(int(_get(cell, "number-columns-spanned") or 1), WIDEST_SPAN)
+                row += [text] * times + [SAME_CELL if NUMBER.match(text) else text] * (spans - 1)
+            rows += [row] if any(row) else []
         return rows
 
     def text(self, element: Any) -> str:
         """The text of a paragraph with its marks."""
-        return joined_chunks(self._chunks(element, self._marks(element))).strip()
+        return joined_chunks(self._chunks(element, ())).strip()
 
     def _chunks(self, element: Any, marks: tuple[str, ...]) -> Iterator[Chunk]:
-        own = (*marks, *self._inserted)
-        yield element.text or "", own
+        marks = (*marks, *self._marks(element))
+        yield self._plain(element.text), (*marks, *self._inserted)
         for child in element:
-            yield from self._child(child, marks)
-            yield child.tail or "", (*marks, *self._inserted)
+            name = _name(child)
+            if name in ("s", "tab", "line-break"):
+                yield {"s": " " * min(int(_get(child, "c") or 1), 100), "tab": "\t"}.get(name, "\n"), marks
+            elif name == "note":
+                texts = self._notes[_get(child, "note-class") or "footnote"]
+                texts.append(" ".join(self.text(each) for each in child.iter("{*}p")))
+                yield f"[{_get(child, 'note-class')} {len(texts)}]", marks
+            elif name == "annotation" and _get(child, "name") in self._ends:
+                self._open[_get(child, "name")] = child, []
+            elif name in ("annotation", "annotation-end"):
+                remark, passage = self._open.pop(_get(child, "name"), (child, []))
+                yield f" {self._remark(remark, ' '.join(''.join(passage).split()))}", ()
+            elif name in ("change", "change-start", "change-end"):
+                yield from self._change(child, name, marks)
+            elif name in ("title", "desc"):
+                yield f"[picture: {self.text(child)}]", ()
+            elif name == "a" and _get(child, "href").startswith("http"):
+                yield f"[{self.text(child)}]({_get(child, 'href')})", marks
+            elif name not in ("text-box", *_SILENT):
+                yield from self._chunks(child, marks)
+            yield self._plain(child.tail), (*marks, *self._inserted)
 
-    def _child(self, child: Any, marks: tuple[str, ...]) -> Iterator[Chunk]:
-        name = str(child.tag).rpartition("}")[2]
-        now = (*marks, *self._inserted)
-        if name == "s":
-            yield " " * min(int(child.get(f"{T}c", "1")), 100), now
-        elif name in ("tab", "line-break"):
-            yield "\t" if name == "tab" else "\n", now
-        elif name == "note":
-            kind = child.get(f"{T}note-class", "footnote")
-            body = child.find(f"{T}note-body")
-            words = (
-                " ".join(self.text(each) for each in body.iter(f"{T}p", f"{T}h")) if body is not None else ""
-            )
-            self._notes[kind].append(words)
-            yield f"[{kind} {len(self._notes[kind])}]", now
-        elif name in ("annotation", "annotation-end"):
-            remark = child.get(f"{_OFFICE}name")
-            if name == "annotation" and remark in self._ends:  # it is written at the end of its passage
-                self._open[remark] = child
-            else:
-                yield f" {self._remark(self._open.get(remark, child))}", ()
-        elif name in ("change", "change-start", "change-end"):
-            yield from self._change(child, name, marks)
-        elif name == "hidden-text":
-            yield child.get(f"{T}string-value") or "".join(child.itertext()), (*now, "hidden text")
-        elif name == "a" and (address := child.get(_HREF) or "").startswith(("http", "mailto:")):
-            yield f"[{''.join(child.itertext())}]({address})", now
-        elif name in ("title", "desc"):
-            yield f"[picture: {' '.join(''.join(child.itertext()).split())}]", ()
-        elif name not in ("text-box", "object", "tracked-changes") and isinstance(child.tag, str):
-            yield from self._chunks(child, (*marks, *self._marks(child)))
+    def _plain(self, text: str | None) -> str:
+        for _, passage in self._open.values():
+            passage.append(text or "")
+        return text or ""
 
     def _change(self, point: Any, name: str, marks: tuple[str, ...]) -> Iterator[Chunk]:
-        region = self._changes.get(point.get(f"{T}change-id"))
-        if region is None:
-            return
-        author = "".join(region.iter("{http://purl.org/dc/elements/1.1/}creator").__next__().itertext())
-        if name == "change-start":
-            self._inserted.append(f"inserted by {author}")
-        elif name == "change-end" and self._inserted:
-            self._inserted.pop()
-        for deleted in region.iter(f"{T}deletion") if name == "change" else ():
-            words = " ".join(self.text(each) for each in deleted.iter(f"{T}p", f"{T}h"))
+        region = self._changes.get(_get(point, "change-id"))
+        author = "" if region is None else "".join(e.text or "" for e in region.iter("{*}creator"))
+        if name != "change":
+            self._inserted = (f"inserted by {author}",) if name == "change-start" else ()
+        elif region is not None:
+            words = " ".join(
+                self.text(p) for deleted in region.iter("{*}deletion") for p in deleted.iter("{*}p", "{*}h")
+            )
             yield words, (*marks, f"deleted by {author}")
 
-    def _remark(self, note: Any) -> str:
-        """A comment with its author and the passage that it is on."""
-        name = note.get(f"{_OFFICE}name")
-        passage, on = "", False
-        for each in note.getroottree().iter() if name else ():
-            if each is note:
-                on = True
-            elif on and each.tag == f"{_OFFICE}annotation-end" and each.get(f"{_OFFICE}name") == name:
-                break
-            passage += (each.tail or "") if on else ""
-        words = " ".join(self.text(each) for each in note.iter(f"{T}p", f"{T}h"))
-        author = "".join(note.findtext("{http://purl.org/dc/elements/1.1/}creator") or "")
-        about = f" on '{' '.join(passage.split())}'" if passage.strip() and on else ""
-        return f"[comment{about}{f' by {author}' if author else ''}: {words}]" if words else ""
+    def _remark(self, note: Any, passage: str) -> str:
+        author = "".join(each.text or "" for each in note.iter("{*}creator"))
+        about = f" on '{passage}'" if passage else ""
+        words = " ".join(self.text(each) for each in note.iter("{*}p"))
+        return f"[comment{about}{f' by {author}' if author else ''}: {words}]"
 
     def looks(self, element: Any) -> dict[str, str]:
         """The properties of an element's style and of those that this is based on."""
         found: dict[str, str] = {}
-        name = next((value for key, value in element.items() if key.endswith("}style-name")), None)
+        style = self._styles.get(_get(element, "style-name"))
         for _ in range(20):
-            style = self._styles.get(name)
             if style is None:
                 break
-            for each in style.iter():
-                for key, value in each.items():
-                    found.setdefault(key.rpartition("}")[2], value)
-            name = style.get(f"{_STYLE}parent-style-name")
+            for key, value in (item for each in style.iter() for item in each.items()):
+                found.setdefault(key.rpartition("}")[2], value)
+            style = self._styles.get(_get(style, "parent-style-name"))
         return found
 
-    def _marks(self, element: Any) -> tuple[str, ...]:
+    def _marks(self, element: Any) -> Iterator[str]:
         looks = self.looks(element)
-        marks = ["hidden text"] if looks.get("display") == "none" else []
+        if looks.get("display") == "none" or _name(element) == "hidden-text":
+            yield "hidden text"
         if looks.get("text-line-through-style", "none") != "none":
-            marks.append("struck")
-        if (colour := looks.get("background-color", "transparent")) not in (
-            "transparent",
-            "#ffffff",
-        ) and element.tag == f"{T}span":
-            marks.append(f"highlighted in {colour}")
+            yield "struck"
         if looks.get("text-position", "").startswith("super"):
-            marks.append("^")
-        return tuple(marks)
+            yield "^"
+
+
+def _name(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _get(element: Any, name: str) -> str:
+    """An attribute, whatever its namespace; '' for none."""
+    return next((value for key, value in element.items() if key.rpartition("}")[2] == name), "")

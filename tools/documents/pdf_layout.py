@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import groupby, pairwise
 from statistics import median
 
@@ -22,6 +22,8 @@ _GAP, _WIDE_GAP, _GUTTER = 0.6, 1.2, 0.45
 """In heights of a line: the least gap between cells, the least of the widest one, and what all rows share."""
 _RAISED, _SMALLER = 0.2, 0.85
 """In heights of a line: how far up a superscript is at least, and how high it is at most."""
+_FAR = 4
+"""In heights of a line: the space that ends a table."""
 _PROSE = 25
 """Characters of a line in a column of prose, on average."""
 _LIST_MARK = re.compile(r"[•◦▪●○■·–*-]|\(?[\w.]{1,6}[.)]|\d{1,2}")
@@ -43,17 +45,27 @@ class Word:
     """Whether nothing is between it and the word before it."""
     block: bool = False
 
+    @property
+    def size(self) -> float:
+        """Its height."""
+        return self.bottom - self.top
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Its middle."""
+        return (self.x0 + self.x1) / 2, (self.top + self.bottom) / 2
+
 
 class Row:
     """Words on one line, from left to right."""
 
     def __init__(self, word: Word) -> None:
         self.words, self.block = [word], word.block
-        self.top, self.bottom, self.size = word.top, word.bottom, max(word.bottom - word.top, 0.1)
+        self.top, self.bottom, self.size = word.top, word.bottom, max(word.size, 0.1)
 
     def takes(self, word: Word) -> bool:
         """Whether the word is on this line, a raised or lowered one too. If so, it is added."""
-        size = max(self.size, word.bottom - word.top)
+        size = max(self.size, word.size)
         if self.block or word.block or abs(word.bottom - self.bottom) >= size / 2:
             return False
         if size > self.size:
@@ -61,6 +73,7 @@ class Row:
         self.words.append(word)
         return True
 
+    @cached_property
     def gaps(self) -> list[Gap]:
         """Where nothing is drawn: the left margin, the gaps, the right margin."""
         gaps, end = [(-math.inf, self.words[0].x0)], self.words[0].x1
@@ -72,46 +85,30 @@ class Row:
 
     def segments(self) -> list[list[Word]]:
         """The words, divided at the gaps."""
-        starts = [gap[1] for gap in self.gaps()[1:-1]]
-        parts = [[word for word in self.words if sum(word.x0 >= x for x in starts) == i]
-                 for i in range(len(starts) + 1)]  # fmt: skip
-        return [part for part in parts if part]
+        starts = [gap[1] for gap in self.gaps[1:-1]]
+        return [list(part) for _, part in groupby(self.words, lambda word: sum(word.x0 >= x for x in starts))]
 
 
 def page_text(words: Sequence[Word]) -> str:
     """The words in reading order as Markdown."""
-    pieces: list[_Piece] = []
+    pieces: list[Row] = []
     rows, at = rows_of(words), 0
     while at < len(rows):
         band, gutters = _band(rows, at)
         at += len(band)
-        if not gutters:
-            pieces += [_Piece(line_of(row.words), row.top, row.bottom, row.size, row) for row in band]
-            continue
-        if not (text := _prose(band, gutters)):
-            header = pieces.pop().row if pieces and _heads(pieces[-1].row, band) else None
-            text = markdown_table(_table(header, band, gutters))
-        pieces.append(_Piece(text, band[0].top, band[-1].bottom, band[0].size))
+        if gutters:
+            if not (text := _prose(band, gutters)):
+                header = pieces.pop() if pieces and _heads(pieces[-1], band) else None
+                text = markdown_table(_table(header, band, gutters))
+            band = [Row(Word(text, 0, 0, band[0].top, band[-1].bottom, block=True))]
+        pieces += band
     spaces = [max(low.top - high.bottom, 0.0) for high, low in pairwise(pieces)]
     usual = median(spaces) if spaces else 0.0
-    text = pieces[0].text if pieces else ""
+    text = line_of(pieces[0].words) if pieces else ""
     for (high, low), space in zip(pairwise(pieces), spaces, strict=True):
-        lines = all(piece.row and not piece.row.block for piece in (high, low))
-        text += (
-            "\n" if lines and space <= max(high.size / 2, min(1.6 * usual, 2 * high.size)) else "\n\n"
-        ) + low.text
+        near = space <= max(high.size / 2, min(1.6 * usual, 2 * high.size))
+        text += ("\n" if near and not (high.block or low.block) else "\n\n") + line_of(low.words)
     return text
-
-
-@dataclass
-class _Piece:
-    """A part of the page's text, and the row if it is only one."""
-
-    text: str
-    top: float
-    bottom: float
-    size: float
-    row: Row | None = None
 
 
 def rows_of(words: Sequence[Word]) -> list[Row]:
@@ -128,13 +125,13 @@ def rows_of(words: Sequence[Word]) -> list[Row]:
 
 def line_of(words: Sequence[Word]) -> str:
     """A line's text: what is raised or marked says so."""
-    size = max(word.bottom - word.top for word in words)
-    bottom = max(word.bottom for word in words if word.bottom - word.top >= _SMALLER * size)
+    size = max(word.size for word in words)
+    bottom = max(word.bottom for word in words if word.size >= _SMALLER * size)
     text, before = "", words[0]
     for mark, group in groupby(words, key=lambda word: word.mark):
         part = ""
         for word in group:
-            small = word.bottom - word.top <= _SMALLER * size
+            small = word.size <= _SMALLER * size
             raised = small and word.bottom < bottom - _RAISED * size and word.text.isalnum()
             near = word.x0 - before.x1 < size / 4
             joint = "" if word.glued or (raised and near and word is not words[0]) else " "
@@ -149,15 +146,15 @@ def line_of(words: Sequence[Word]) -> str:
 
 def _band(rows: list[Row], at: int) -> tuple[list[Row], list[Gap]]:
     """The rows from here on that share gutters, and these; one row and none if there are none to share."""
-    shared = rows[at].gaps()
-    following = [_both(above.gaps(), below.gaps()) for above, below in pairwise(rows[at : at + 3])]
-    if len(following) == 2 and len(_inner(following[1])) > len(_inner(following[0])):
+    shared, end = rows[at].gaps, at + 1
+    first, second = _shared(rows[at : at + 2]), _shared(rows[at + 1 : at + 3])
+    if len(_inner(second)) > len(_inner(first)) and len(rows) > at + 2:
         return rows[at : at + 1], []
-    end = at + 1
-    while end < len(rows):
-        now = _both(shared, rows[end].gaps())
-        later = reduce(_both, (row.gaps() for row in rows[end : end + 3]))
-        if len(rows) >= end + 3 and len(_inner(later)) > len(_inner(_both(shared, later))):
+    while end < len(rows) and rows[end].top - rows[end - 1].bottom < _FAR * rows[end].size:
+        now = _both(shared, rows[end])
+        later = _shared(rows[end : end + 3])
+        known = max(len(_inner(shared)), len(_inner(_both(later, rows[end], shared))))
+        if len(rows) >= end + 3 and len(_inner(later)) > known:
             break  # another table
         if len(_inner(now)) >= max(len(_inner(shared)), 1) or (end == at + 1 and _inner(now)):
             shared = now
@@ -166,7 +163,7 @@ def _band(rows: list[Row], at: int) -> tuple[list[Row], list[Gap]]:
         end += 1
     band = rows[at:end]
     gutters = [gap for gap in _inner(shared) if _divides(gap, band)]
-    while band and not _is_row(band[-1], gutters):
+    while band and set(_in_columns(band[-1], gutters)) == {0}:  # a line below the table
         band.pop()
     full = [row for row in band if len(_in_columns(row, gutters)) > 1]
     if len(full) < 2 or band[0] is not full[0] or _is_list(band, gutters):
@@ -182,28 +179,21 @@ def _in_columns(row: Row, gutters: list[Gap]) -> dict[int, list[Word]]:
     return columns
 
 
-def _is_row(row: Row, gutters: list[Gap]) -> bool:
-    """Whether it may end a table: it has several cells, or goes on with one that is not the first."""
-    columns = _in_columns(row, gutters)
-    return len(columns) > 1 or 0 not in columns
-
-
 def _goes_on(shared: list[Gap], rows: list[Row]) -> bool:
     """Whether the last of three close rows shares the gutters, though the one before it does not."""
-    if (
-        len(rows) < 3
-        or not _inner(shared)
-        or len(_inner(_both(shared, rows[2].gaps()))) < len(_inner(shared))
-    ):
-        return False
-    close = all(low.top - high.bottom < low.size for high, low in pairwise(rows))
-    return close and len(rows[1].gaps()) > 2 and len(rows[2].gaps()) > 2
+    close = all(low.top - high.bottom < low.size and len(low.gaps) > 2 for high, low in pairwise(rows))
+    return close and len(rows) > 2 and len(_inner(_both(shared, rows[2]))) >= len(_inner(shared)) > 0
 
 
-def _both(gaps: list[Gap], others: list[Gap]) -> list[Gap]:
-    """What is free in both."""
-    shared = ((max(a, c), min(b, d)) for a, b in gaps for c, d in others)
-    return [gap for gap in shared if gap[1] - gap[0] > 1]
+def _shared(rows: list[Row]) -> list[Gap]:
+    """What is free in all rows."""
+    return reduce(_both, rows[1:], rows[0].gaps) if rows else []
+
+
+def _both(gaps: list[Gap], row: Row, others: list[Gap] | None = None) -> list[Gap]:
+    """What is free in both, in the gaps and in a row (or in others), and wide enough to divide columns."""
+    shared = ((max(a, c), min(b, d)) for a, b in gaps for c, d in (row.gaps if others is None else others))
+    return [gap for gap in shared if gap[1] - gap[0] >= _GUTTER * row.size]
 
 
 def _inner(gaps: list[Gap]) -> list[Gap]:
@@ -211,13 +201,9 @@ def _inner(gaps: list[Gap]) -> list[Gap]:
 
 
 def _divides(gap: Gap, band: list[Row]) -> bool:
-    """Whether it is wide enough, and words are on both sides of it."""
-    if not band or gap[1] - gap[0] < _GUTTER * band[0].size:
-        return False
-    widest = max(
-        (b - a for row in band for a, b in row.gaps()[1:-1] if a <= gap[0] and b >= gap[1]), default=0
-    )
-    return widest >= _WIDE_GAP * band[0].size
+    """Whether a row has a gap there that is wider than between words, or many rows have one."""
+    spans = [b - a for row in band for a, b in row.gaps[1:-1] if a <= gap[0] and b >= gap[1]]
+    return bool(spans) and max(spans) >= (_GAP if len(spans) > 5 else _WIDE_GAP) * band[0].size
 
 
 def _is_list(band: list[Row], gutters: list[Gap]) -> bool:
@@ -247,12 +233,11 @@ def _prose(band: list[Row], gutters: list[Gap]) -> str:
     return "\n\n".join(map(page_text, columns))
 
 
-def _heads(row: Row | None, band: list[Row]) -> bool:
+def _heads(row: Row, band: list[Row]) -> bool:
     """Whether the row just above a table is a header that is divided otherwise than the table."""
-    if row is None or row.block or band[0].top - row.bottom > 1.5 * row.size or len(row.segments()) < 2:
-        return False
+    near = not row.block and band[0].top - row.bottom <= 1.5 * row.size
     left = min(each.words[0].x0 for each in band)
-    return row.words[0].x0 >= left - row.size
+    return near and len(row.gaps) > 2 and row.words[0].x0 >= left - row.size
 
 
 def _table(header: Row | None, band: list[Row], gutters: list[Gap]) -> list[list[str]]:
@@ -289,14 +274,9 @@ def _right_aligned(band: list[Row]) -> list[Gap]:
 
 def _under(segment: list[Word], band: list[Row], gutters: list[Gap]) -> list[int]:
     """The columns that a header's cell covers, or the nearest one."""
-    edges: dict[int, list[Word]] = {}
+    away: dict[int, float] = {}
     for row in band:
         for column, words in _in_columns(row, gutters).items():
-            edges.setdefault(column, []).extend(words)
-    left, right = segment[0].x0, segment[-1].x1
-    away = {
-        column: max(min(word.x0 for word in words) - right, left - max(word.x1 for word in words), 0.0)
-        for column, words in edges.items()
-    }
-    nearest = min(away.values())
-    return [column for column in sorted(away) if away[column] == nearest]
+            far = max(words[0].x0 - segment[-1].x1, segment[0].x0 - words[-1].x1, 0.0)
+            away[column] = min(far, away.get(column, far))
+    return [column for column in sorted(away) if away[column] == min(away.values())]

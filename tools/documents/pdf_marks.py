@@ -21,12 +21,12 @@ def marks(document: Any, page: Any, text_page: Any) -> list[str]:
     fields: list[str] = []
     comments: list[str] = []
     for mark, kind in _annotations(page):
+        comment = "" if kind in (raw.FPDF_ANNOT_POPUP, raw.FPDF_ANNOT_LINK) else _string(mark, b"Contents")
         if kind == raw.FPDF_ANNOT_WIDGET:
             fields += _field(document, mark)
-        elif kind not in (raw.FPDF_ANNOT_POPUP, raw.FPDF_ANNOT_LINK) and (
-            comment := _string(mark, b"Contents")
-        ):
-            author, words = _string(mark, b"T"), _marked_words(mark, text_page)
+        elif comment:
+            author = _string(mark, b"T")
+            words = " ".join(" ".join(text_page.get_text_bounded(*box) for box in _quads(mark)).split())
             about = f" on '{one_line(words, _LONGEST_QUOTE)}'" if words else ""
             by = f" by {author}" if author else ""
             comments.append(f"- [comment{about}{by}: {comment}]" if about or by else f"- {comment}")
@@ -64,13 +64,8 @@ def _quads(mark: Any) -> list[Box]:
     return boxes
 
 
-def _marked_words(mark: Any, text_page: Any) -> str:
-    texts = (text_page.get_text_bounded(*box) for box in _quads(mark))
-    return " ".join(" ".join(texts).split())
-
-
 def _field(document: Any, mark: Any) -> list[str]:
-    """A filled field of a form as a line; PDFium finds what a field inherits."""
+    """A filled field of a form as a line; PDFium finds its inherited name and value."""
     from pypdfium2 import raw
 
     form = document.formenv
@@ -79,14 +74,14 @@ def _field(document: Any, mark: Any) -> list[str]:
         return _text(lambda buffer, size: function(form, mark, buffer, size)) if form else ""
 
     name = text(raw.FPDFAnnot_GetFormFieldAlternateName) or text(raw.FPDFAnnot_GetFormFieldName)
-    name = name or _string(mark, b"TU") or _string(mark, b"T") or "(no name)"
+    name = name or _string(mark, b"TU") or _string(mark, b"T")
     value = text(raw.FPDFAnnot_GetFormFieldValue) or _string(mark, b"V")
     kind = raw.FPDFAnnot_GetFormFieldType(form, mark) if form else -1
     ticked = form and raw.FPDFAnnot_IsChecked(form, mark)
     if kind == raw.FPDF_FORMFIELD_CHECKBOX:
         value = "ticked" if ticked else "not ticked"
     elif kind == raw.FPDF_FORMFIELD_RADIOBUTTON:
-        value = text(raw.FPDFAnnot_GetFormFieldExportValue) if ticked else ""
+        value = text(raw.FPDFAnnot_GetFormFieldExportValue) if ticked else "Off"
     elif kind in (raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX):
         labels = (
             _text(partial(raw.FPDFAnnot_GetOptionLabel, form, mark, number))
@@ -94,7 +89,7 @@ def _field(document: Any, mark: Any) -> list[str]:
             if raw.FPDFAnnot_IsOptionSelected(form, mark, number)
         )
         value = ", ".join(labels) or value
-    return [f"- {name}: {value}"] if value and value != "Off" else []
+    return [f"- {name or '(no name)'}: {value}"] if value not in ("", "Off") else []
 
 
 def _string(mark: Any, key: bytes) -> str:

@@ -8,15 +8,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice, pairwise
+from typing import Any, NamedTuple
 
-from forethought.tools.documents.pdf_grids import Rule, with_tables
+from forethought.tools.documents.pdf_grids import MOST_RULES, Rule, with_tables
 from forethought.tools.documents.pdf_layout import Word, line_of, page_text, rows_of
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right and top on the page, in points."""
-Matrix = tuple[float, float, float, float, float, float]
-_SAME: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 _TOKEN = re.compile(r"[^\s\ufffe\x02\0]+[\ufffe\x02]?")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _MOST_OBJECTS = 5000
@@ -27,14 +26,27 @@ _FEW = 15
 """Words at another angle than most, which are shown on one line."""
 
 
+class Area(NamedTuple):
+    """A filled area or a picture."""
+
+    box: Box
+    order: int
+    """Of what is drawn; later things cover earlier ones."""
+    dark: bool
+    """Whether white text can be read on it."""
+    covers: bool
+
+
 @dataclass
 class Drawn:
-    """What a page shows besides text, as boxes."""
+    """The page's box, and the things on it besides text."""
 
+    page: Box
     rules: list[Box] = field(default_factory=list)
-    areas: list[Box] = field(default_factory=list)
-    """Filled ones, and pictures."""
+    areas: list[Area] = field(default_factory=list)
     pictures: list[Box] = field(default_factory=list)
+    order: dict[int, int] = field(default_factory=dict)
+    """By the address of each thing when it is drawn."""
 
 
 def text_of(text_page: Any, drawn: Drawn, struck: Sequence[Box]) -> str:
@@ -58,6 +70,9 @@ def text_of(text_page: Any, drawn: Drawn, struck: Sequence[Box]) -> str:
     for angle in sorted(tokens, key=lambda angle: -len(tokens[angle])):
         view = _View(text_page, text, angle, drawn, struck)
         words = [word for start, end in tokens[angle] for word in view.words(start, end)]
+        _strike(words, view.rules)
+        # Some programs draw a word twice to make it bold.
+        words = list({(w.text, round(w.x0), round(w.bottom)): w for w in words}.values())
         if not pieces or len(words) >= _FEW:
             pieces.append(page_text(with_tables(words, view.rules)))
             continue
@@ -75,9 +90,9 @@ class _View:
         self._raw, self._page, self._text = raw, text_page.raw, text
         turn = -math.radians(angle)
         self._level, self._cos, self._sin = angle == 0, round(math.cos(turn), 9), round(math.sin(turn), 9)
-        self.rules, self._areas, self._struck = (
-            [self._turned(*box) for box in boxes] for boxes in (drawn.rules, drawn.areas, struck)
-        )
+        self.rules, self._struck = ([self._turned(*box) for box in boxes] for boxes in (drawn.rules, struck))
+        self._areas = [(self._turned(*area.box), area) for area in drawn.areas]
+        self._sheet, self._order = self._turned(*drawn.page), drawn.order
         # PDFium writes its answers here: a million of them are faster than a million of new ones.
         self._x, self._y, self._box, self._matrix = (
             ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF(), raw.FS_MATRIX()
@@ -122,21 +137,25 @@ class _View:
         return word
 
     def _mark(self, word: Word, at: int) -> str:
-        """Whether a word is struck or hidden."""
-        size, x = word.bottom - word.top, (word.x0 + word.x1) / 2
+        """What a reader must know of a word: that it is struck or hidden."""
+        raw, size, x = self._raw, word.bottom - word.top, (word.x0 + word.x1) / 2
         y = word.top + size / 2
         for box in self._struck:
-            if box.x0 <= x <= box.x1 and box.top <= y <= box.bottom:
+            if box.holds(x, y):
                 return "struck"
-        for rule in self.rules:
-            through = word.top + 0.3 * size < (rule.top + rule.bottom) / 2 < word.top + 0.7 * size
-            if through and rule.bottom - rule.top < 0.2 * size and rule.x0 <= x <= rule.x1:
-                return "struck"
-        self._raw.FPDFText_GetFillColor(self._page, at, *self._colour)
+        if not self._sheet.holds(x, y):
+            return "hidden text, outside the page"
+        raw.FPDFText_GetFillColor(self._page, at, *self._colour)
         red, green, blue, alpha = (each.value for each in self._colour)
-        unseen = alpha == 0 or min(red, green, blue) >= _WHITE or size < _TINY
-        if unseen and not any(box.x0 <= x <= box.x1 and box.top <= y <= box.bottom for box in self._areas):
-            return "hidden text"
+        item = raw.FPDFText_GetTextObject(self._page, at)
+        under = [(box, area) for box, area in self._areas if box.holds(x, y)]
+        unseen = alpha == 0 or raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE
+        if unseen or min(red, green, blue) >= _WHITE or size < _TINY:
+            return "" if any(area.dark for _, area in under) else "hidden text"
+        order = self._order.get(_address(item), math.inf) if under else 0
+        over = (box for box, area in under if area.covers and area.order > order)
+        if any(box.x0 <= word.x0 + size / 4 and box.x1 >= word.x1 - size / 4 for box in over):
+            return "hidden text, under a box"
         return ""
 
     def _point(self, x: float, y: float) -> tuple[float, float]:
@@ -149,6 +168,20 @@ class _View:
         return Rule(min(xs), max(xs), min(ys), max(ys))
 
 
+def _strike(words: list[Word], rules: Sequence[Rule]) -> None:
+    """Mark the words through which a line is drawn that is no longer than they are together."""
+    for rule in rules if len(rules) < MOST_RULES else ():
+        y = (rule.top + rule.bottom) / 2
+        crossed = [
+            word for word in words
+            if rule.level and word.top + 0.3 * word.size < y < word.top + 0.7 * word.size
+            and min(word.x1, rule.x1) - max(word.x0, rule.x0) > 0.7 * (word.x1 - word.x0)
+        ]  # fmt: skip
+        if sum(word.x1 - word.x0 for word in crossed) > 0.6 * (rule.x1 - rule.x0):
+            for word in crossed:
+                word.mark = "struck"
+
+
 def _level(one: Word, other: Word) -> bool:
     """Whether two characters of a token are equally high, as a raised figure is not."""
     size = max(one.bottom - one.top, other.bottom - other.top)
@@ -159,92 +192,61 @@ def drawn_on(page: Any) -> Drawn:
     """The lines, filled areas and pictures of a page."""
     from pypdfium2 import raw
 
-    drawn, left = Drawn(), _MOST_OBJECTS
-    waiting = [(raw.FPDFPage_GetObject(page, i), _SAME) for i in range(raw.FPDFPage_CountObjects(page))][::-1]
-    while waiting and left:
-        (item, matrix), left = waiting.pop(), left - 1
-        kind = raw.FPDFPageObj_GetType(item)
-        if kind == raw.FPDF_PAGEOBJ_FORM:
-            inner = _times(_matrix(item), matrix)
-            count = raw.FPDFFormObj_CountObjects(item)
-            waiting += [(raw.FPDFFormObj_GetObject(item, i), inner) for i in range(count)]
-        elif kind == raw.FPDF_PAGEOBJ_IMAGE:
-            drawn.pictures.append(_bounds(item, matrix))
-        elif kind == raw.FPDF_PAGEOBJ_PATH:
-            box = _bounds(item, matrix)
-            drawn.rules += _rules(item, box, matrix)
-            if _filled(item):
-                drawn.areas.append(box)
-    drawn.areas += drawn.pictures
+    drawn = Drawn(page.get_bbox())
+    for order, item in enumerate(islice(page.get_objects(), _MOST_OBJECTS)):
+        drawn.order[_address(item.raw)] = order
+        if item.type not in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH):
+            continue
+        outer = _outer(item.container)
+        box = outer.on_rect(*item.get_bounds())
+        if item.type == raw.FPDF_PAGEOBJ_IMAGE:
+            drawn.pictures.append(box)
+            drawn.areas.append(Area(box, order, dark=True, covers=False))  # it may be the scan of its text
+            continue
+        drawn.rules += _rules(item, box, outer)
+        mode, stroke, colour = ctypes.c_int(), ctypes.c_int(), [ctypes.c_uint() for _ in range(4)]
+        raw.FPDFPath_GetDrawMode(item, mode, stroke)
+        raw.FPDFPageObj_GetFillColor(item, *colour)
+        # The box around a shape of more than four sides is not the shape.
+        solid = raw.FPDFPath_CountSegments(item) <= 5 and not raw.FPDFPageObj_HasTransparency(item)
+        if mode.value:
+            drawn.areas.append(Area(box, order, min(c.value for c in colour[:3]) < _WHITE, solid))
     return drawn
 
 
-def _matrix(item: Any) -> Matrix:
-    from pypdfium2 import raw
-
-    matrix = raw.FS_MATRIX()
-    raw.FPDFPageObj_GetMatrix(item, matrix)
-    return matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
+def _address(item: Any) -> int:
+    return ctypes.cast(item, ctypes.c_void_p).value or 0
 
 
-def _times(one: Matrix, other: Matrix) -> Matrix:
-    a, b, c, d, e, f = one
-    (x, y), (z, w) = ((p * other[0] + q * other[2], p * other[1] + q * other[3]) for p, q in ((a, b), (c, d)))
-    return x, y, z, w, *_moved((e, f), other)
+def _outer(form: Any) -> Any:
+    """The matrix of the forms around a thing."""
+    from pypdfium2 import PdfMatrix
+
+    return form.get_matrix().multiply(_outer(form.container)) if form else PdfMatrix()
 
 
-def _moved(point: tuple[float, float], matrix: Matrix) -> tuple[float, float]:
-    x, y = point
-    return x * matrix[0] + y * matrix[2] + matrix[4], x * matrix[1] + y * matrix[3] + matrix[5]
-
-
-def _box(points: Sequence[tuple[float, float]]) -> Box:
-    xs, ys = zip(*points, strict=True)
-    return min(xs), min(ys), max(xs), max(ys)
-
-
-def _bounds(item: Any, matrix: Matrix) -> Box:
-    from pypdfium2 import raw
-
-    sides = [ctypes.c_float() for _ in range(4)]
-    raw.FPDFPageObj_GetBounds(item, *sides)
-    left, bottom, right, top = (side.value for side in sides)
-    return _box([_moved(point, matrix) for point in ((left, bottom), (right, top))])
-
-
-def _filled(item: Any) -> bool:
-    """Whether an area is filled with a colour on which white can be read."""
-    from pypdfium2 import raw
-
-    mode, stroke, colour = ctypes.c_int(), ctypes.c_int(), [ctypes.c_uint() for _ in range(4)]
-    raw.FPDFPath_GetDrawMode(item, mode, stroke)
-    raw.FPDFPageObj_GetFillColor(item, *colour)
-    return bool(mode.value) and min(each.value for each in colour[:3]) < _WHITE
-
-
-def _rules(item: Any, box: Box, matrix: Matrix) -> list[Box]:
+def _rules(item: Any, box: Box, outer: Any) -> list[Box]:
     """The thin lines of a path: it is one itself, or it consists of them."""
     from pypdfium2 import raw
 
-    left, bottom, right, top = box
-    if min(right - left, top - bottom) <= _THIN:
-        return [box] if max(right - left, top - bottom) > 1 else []
     count = raw.FPDFPath_CountSegments(item)
-    if count > _MOST_SEGMENTS:
-        return []
-    whole = _times(_matrix(item), matrix)
-    rules, before, start = [], (0.0, 0.0), (0.0, 0.0)
-    x, y = ctypes.c_float(), ctypes.c_float()
+    if _thin(box) or count > _MOST_SEGMENTS:
+        return [box] if count <= _MOST_SEGMENTS else []
+    matrix, rules = item.get_matrix().multiply(outer), []
+    x, y, before, start = ctypes.c_float(), ctypes.c_float(), (0.0, 0.0), (0.0, 0.0)
     for number in range(count):
         segment = raw.FPDFPath_GetPathSegment(item, number)
         raw.FPDFPathSegment_GetPoint(segment, x, y)
-        point = _moved((x.value, y.value), whole)
-        ends = [(before, point)]
+        point = matrix.on_point(x.value, y.value)
         if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_MOVETO:
-            start, ends = point, []
-        if raw.FPDFPathSegment_GetClose(segment):
-            ends.append((point, start))
-        lines = (_box(pair) for pair in ends)
-        rules += [line for line in lines if min(line[2] - line[0], line[3] - line[1]) <= _THIN / 2]
+            start = before = point
+        ends = [start] if raw.FPDFPathSegment_GetClose(segment) else []
+        for one, other in pairwise([before, point, *ends]):
+            rules.append((*map(min, one, other), *map(max, one, other)))
         before = point
-    return [line for line in rules if max(line[2] - line[0], line[3] - line[1]) > _THIN]
+    return [rule for rule in rules if _thin(rule)]
+
+
+def _thin(box: Box) -> bool:
+    width, height = box[2] - box[0], box[3] - box[1]
+    return min(width, height) <= _THIN < max(width, height)

@@ -10,6 +10,7 @@ from typing import Any
 from forethought.tools.documents.archive import open_archive, parse_xml, properties
 from forethought.tools.documents.document import Document, Section, joined, list_item
 from forethought.tools.documents.drawings import (
+    Chunk,
     M,
     alternative,
     chart_text,
@@ -40,13 +41,8 @@ def read_pptx(data: bytes) -> Document:
     for number, slide in enumerate(slides, 1):
         _unwrap(slide.element)
         hidden = ", hidden" if slide.element.get("show") in ("0", "false") else ""
-        pieces = [
-            *_new(slide, everywhere),
-            joined(_blocks(slide, edges)),
-            not_shown(slide.element),
-            _speaker_notes(slide),
-            _comments(slide),
-        ]
+        shown = [*_new(slide, everywhere), joined(_blocks(slide, edges)), not_shown(slide.element)]
+        pieces = [*shown, _speaker_notes(slide), _comments(slide)]
         text = "\n\n".join(filter(None, pieces)) or "(This slide has no text.)"
         sections.append(Section(text, str(number), f"## Slide {number} of {len(slides)}{hidden}"))
     if sections and (about := properties(open_archive(data), "".join(section.text for section in sections))):
@@ -56,12 +52,9 @@ def read_pptx(data: bytes) -> Document:
 
 def _new(slide: Any, seen: set[str]) -> list[str]:
     """Texts of the slide's layout and master that no slide before had, such as 'Confidential'."""
-    shapes = [
-        shape for page in (slide.slide_layout, slide.slide_layout.slide_master) for shape in page.shapes
-    ]
-    texts = (" ".join(shape.text_frame.text.split()) for shape in shapes
-             if shape.has_text_frame and not shape.is_placeholder)  # fmt: skip
-    new = [text for text in dict.fromkeys(texts) if text and text not in seen]
+    shapes = [*slide.slide_layout.shapes, *slide.slide_layout.slide_master.shapes]
+    frames = (each.text_frame for each in shapes if each.has_text_frame and not each.is_placeholder)
+    new = [text for frame in frames if (text := " ".join(frame.text.split())) and text not in seen]
     seen.update(new)
     return [f"(On every slide of this layout: {text})" for text in new]
 
@@ -95,45 +88,37 @@ def _unseen(shape: Any, edges: tuple[int, int]) -> tuple[str, ...]:
 
 def _rows(table: Any, slide: Any) -> list[list[str]]:
     """The cells; one that is merged over several is repeated, a number is not."""
-    rows = [[_cell_text(cell, slide) for cell in row.cells] for row in table.rows]
-    for y, row in enumerate(table.rows):
+    rows: list[list[str]] = []
+    for row in table.rows:
+        rows.append([])
         for x, cell in enumerate(row.cells):
-            if cell.is_merge_origin:
-                text = SAME_CELL if NUMBER.match(rows[y][x]) else rows[y][x]
-                for down in range(y, y + cell.span_height):
-                    for across in range(x, x + cell.span_width):
-                        rows[down][across] = rows[y][x] if (down, across) == (y, x) else text
+            if cell.is_spanned:  # by the one on its left, or else by the one above it
+                text = rows[-1][x - 1] if cell._tc.get("hMerge") else rows[-2][x]
+                rows[-1].append(SAME_CELL if NUMBER.match(text) else text)
+            else:
+                texts = (_text(paragraph._p, slide) for paragraph in cell.text_frame.paragraphs)
+                rows[-1].append(" ".join(" ".join(texts).split()))
     return [row for row in rows if any(row)]
 
 
-def _cell_text(cell: Any, slide: Any) -> str:
-    return " ".join(" ".join(_text(paragraph._p, slide) for paragraph in cell.text_frame.paragraphs).split())
-
-
 def _text(paragraph: Any, slide: Any, mark: tuple[str, ...] = ()) -> str:
-    """A paragraph's text with what is struck, raised, highlighted or linked."""
-    return joined_chunks((text, (*mark, *marks)) for text, marks in _chunks(paragraph, slide))
+    """A paragraph's text with its marks: struck, raised, highlighted, linked."""
+    runs = (run for run in paragraph if run.tag in (f"{_A}r", f"{_A}fld", f"{_A}br"))
+    return joined_chunks(_chunk(run, slide, mark) for run in runs)
 
 
-def _chunks(paragraph: Any, slide: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for run in paragraph:
-        if run.tag == f"{_A}br":
-            yield "\n", ()
-        if run.tag not in (f"{_A}r", f"{_A}fld"):
-            continue
-        text, looks = run.findtext(f"{_A}t") or "", run.find(f"{_A}rPr")
-        if looks is None:
-            yield text, ()
-            continue
-        marks = ["struck"] if looks.get("strike", "noStrike") != "noStrike" else []
-        colour = looks.find(f"{_A}highlight")
-        marks += [f"highlighted in #{each.get('val')}" for each in ([] if colour is None else colour)]
-        marks += ["^"] if not looks.get("baseline", "0").startswith(("0", "-")) else []
-        link = looks.find(f"{_A}hlinkClick")
-        address = slide.part.rels.get(link.get(f"{_R}id")) if link is not None else None
+def _chunk(run: Any, slide: Any, mark: tuple[str, ...]) -> Chunk:
+    text, looks = run.findtext(f"{_A}t") or "", run.find(f"{_A}rPr")
+    if looks is None or run.tag == f"{_A}br":
+        return "\n" if run.tag == f"{_A}br" else text, mark
+    marks = ["struck"] if looks.get("strike", "noStrike") != "noStrike" else []
+    marks += [f"highlighted in #{each.get('val')}" for each in looks.iterfind(f"{_A}highlight/*")]
+    marks += ["^"] if not looks.get("baseline", "0").startswith(("0", "-")) else []
+    for link in looks.iterfind(f"{_A}hlinkClick"):
+        address = slide.part.rels.get(link.get(f"{_R}id"))
         if address is not None and address.is_external and address.target_ref != text:
             text = text.replace(text.strip(), f"[{text.strip()}]({address.target_ref})")
-        yield text, tuple(marks)
+    return text, (*mark, *marks)
 
 
 def _unwrap(slide: Any) -> None:

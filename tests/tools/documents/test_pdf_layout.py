@@ -158,9 +158,10 @@ def test_a_struck_figure_is_not_taken_for_a_valid_one() -> None:
         at(20, 40, "Fee: 450 540")(made)
         start = 20 + made.get_string_width("Fee: ")
         made.line(start, 38.7, start + made.get_string_width("450"), 38.7)
-        made.line(20, 60, 120, 60)
+        at(60, 60, "8")(made)
+        made.line(20, 58.7, 120, 58.7)
 
-    assert page(draw) == "Fee: [struck: 450] 540"
+    assert page(draw) == "Fee: [struck: 450] 540\n\n8"
 
 
 def test_underlined_text_is_not_struck() -> None:
@@ -199,3 +200,18 @@ def test_a_header_left_of_right_aligned_figures_heads_them() -> None:
     assert "| Kind | Price | Crates |\n| --- | --- | --- |\n| Assam | 3.5 | 4 |\n| Sum |  | 24.5 |" in page(
         draw
     )
+
+
+def test_what_is_under_a_box_or_outside_the_page_is_hidden() -> None:
+    def draw(made: FPDF) -> None:
+        made.set_fill_color(255, 240, 80)
+        made.rect(15, 34, 60, 8, style="F")
+        at(20, 40, "on a ground")(made)
+        at(20, 80, "blacked 450")(made)
+        made.set_fill_color(0, 0, 0)
+        made.rect(15, 74, 60, 8, style="F")
+        at(20, -20, "cut 540")(made)
+
+    assert page(draw).split("\n\n") == [
+        "[hidden text, outside the page: cut 540]", "on a ground", "[hidden text, under a box: blacked 450]"
+    ]  # fmt: skip

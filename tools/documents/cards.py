@@ -4,78 +4,58 @@ from __future__ import annotations
 
 import quopri
 import re
-from collections.abc import Iterator
-from datetime import datetime
 
 from forethought.tools.documents.document import Document, Section
 from forethought.tools.documents.plain import decode
 
-_LINE = re.compile(r'((?:[^":]|"[^"]*")+):(.*)', re.DOTALL)
-_PART = re.compile(r';((?:[^";]|"[^"]*")+)')
-_ESCAPED = re.compile(r"\\([nN,;\\])")
-_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?")
+_PROPERTY = re.compile(r'(?:\w+\.)?([\w-]+)((?:;(?:[^":;]|"[^"]*")+)*):(.*)', re.DOTALL)
+_PARAMETER = re.compile(r';((?:[^";]|"[^"]*")+)')
+_ESCAPED = re.compile(r"\\(.)")
+_MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\d(Z?))?(?!\w)")
 _SILENT = {"PRODID", "VERSION", "UID", "DTSTAMP", "SEQUENCE", "CALSCALE", "REV", "TRANSP", "CREATED"}
-_PICTURES = ("PHOTO", "LOGO", "KEY", "SOUND")
+_PICTURES = {"PHOTO", "LOGO", "KEY", "SOUND"}
 _ENTRIES = {"VEVENT": "Event", "VTODO": "Task", "VJOURNAL": "Note", "VCARD": "Card", "VALARM": "Alarm",
-            "VFREEBUSY": "Busy times", "VTIMEZONE": "", "STANDARD": "", "DAYLIGHT": ""}  # fmt: skip
+            "VFREEBUSY": "Busy times"}  # fmt: skip
 
 
 def read_cards(data: bytes) -> Document:
     """The entries of a calendar or of an address book, and what each says."""
     text, note = decode(data)
+    if "QUOTED-PRINTABLE" in text.upper():
+        text = re.sub(r"=\n[ \t]?", "", text)
     blocks: list[list[str]] = [[]]
-    open_entries: list[str] = []
-    for name, about, value in _properties(text):
+    kinds: list[str] = []
+    for line in re.sub(r"\n[ \t]", "", text).split("\n"):
+        if not (found := _PROPERTY.match(line)):
+            continue
+        name, parameters, value = found[1].upper(), _PARAMETER.findall(found[2]), found[3]
         if name == "BEGIN":
-            open_entries.append(value.upper())
-            if title := _ENTRIES.get(value.upper(), ""):
-                blocks.append([f"{title}:"])
+            kinds.append(value.upper())
+            blocks.append([f"{_ENTRIES[kinds[-1]]}:"] if kinds[-1] in _ENTRIES else [])
         elif name == "END":
-            del open_entries[-1:]
-        elif name not in _SILENT and not (open_entries and _ENTRIES.get(open_entries[-1]) == ""):
-            blocks[-1].append(_shown(name, about, value))
+            del kinds[-1:]
+        elif name not in _SILENT and kinds[-1:] and kinds[-1] in (*_ENTRIES, "VCALENDAR"):
+            blocks[-1].append(_line(name, parameters, value))
     return Document((Section("\n\n".join("\n".join(block) for block in blocks if block)),), note=note)
 
 
-def _properties(text: str) -> Iterator[tuple[str, dict[str, str], str]]:
-    """Name, parameters and value of each property, folded lines joined."""
-    if "QUOTED-PRINTABLE" in text.upper():
-        text = re.sub(r"=\n[ \t]?", "", text)
-    for line in re.sub(r"\n[ \t]", "", text).split("\n"):
-        if not (found := _LINE.match(line)):
-            continue
-        head, value = found.groups()
-        name = head.partition(";")[0].rpartition(".")[2].upper()
-        about = {}
-        for part in _PART.findall(head):
-            key, _, said = part.partition("=")
-            about[key.upper() if said else "TYPE"] = (said or part).strip('"')
-        encoded = "QUOTED-PRINTABLE" in (about.pop("ENCODING", "").upper(), about.get("TYPE", "").upper())
-        if encoded:
-            raw = quopri.decodestring(value.encode("latin-1", "replace"))
-            value = decode(raw, about.pop("CHARSET", None))[0]
-        yield name, about, value
+def _line(name: str, parameters: list[str], value: str) -> str:
+    """A property: its name, its parameters but for those on its form, and its value."""
+    about = ""
+    for parameter in parameters:
+        key, is_named, said = parameter.partition("=")
+        if "QUOTED-PRINTABLE" in parameter.upper():
+            value = decode(quopri.decodestring(value.encode("latin-1", "replace")))[0]
+        elif is_named and key.upper() == "TZID":
+            value += f" ({said})"
+        elif key.upper() not in ("CHARSET", "ENCODING", "VALUE"):
+            said = said.strip('"')
+            about += f", {key.lower()} {said}" if is_named else f", {key.lower()}"
+    value = _MOMENT.sub(_day, value) if _MOMENT.match(value) else value
+    value = _ESCAPED.sub(lambda found: " / " if found[1] in "nN" else found[1], value)
+    return f"- {name}{about}: {'(not shown)' if name in _PICTURES else ' '.join(value.split())}"
 
 
-def _shown(name: str, about: dict[str, str], value: str) -> str:
-    if name in _PICTURES:
-        return f"- {name}: (not shown)"
-    about.pop("CHARSET", None)
-    zone = f" ({about.pop('TZID')})" if "TZID" in about else ""
-    if _DATE.match(value):
-        value = ", ".join(map(_moment, value.split(","))) + zone
-        about.pop("VALUE", None)
-    value = " ".join(
-        _ESCAPED.sub(lambda found: {"n": " / ", "N": " / "}.get(found[1], found[1]), value).split()
-    )
-    said = "".join(f", {key.lower()} {part}" for key, part in about.items())
-    return f"- {name}{said}: {value}"
-
-
-def _moment(text: str) -> str:
-    if not (found := _DATE.fullmatch(text)):
-        return text
-    year, month, day, hour, minute, _, utc = found.groups()
-    shown = f"{year}-{month}-{day}"
-    weekday = f"{datetime(int(year), int(month), int(day)):%a}" if int(year) else ""
-    return f"{weekday} {shown}" + (f" {hour}:{minute}{' UTC' if utc else ''}" if hour else "")
+def _day(found: re.Match[str]) -> str:
+    year, month, day, hour, minute, utc = found.groups()
+    return f"{year}-{month}-{day}" + (f" {hour}:{minute}{' UTC' if utc else ''}" if hour else "")

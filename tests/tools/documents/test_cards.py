@@ -28,8 +28,8 @@ def test_an_event_says_when_it_is_when_not_and_who_comes() -> None:
     text = read_document(CALENDAR.replace("\n", "\r\n").encode(), "a.ics").text
     assert text == (
         "Event:\n- SUMMARY: Budget meeting in the large hall, floor 2\n"
-        "- DTSTART: Tue 2026-03-03 10:00 (Europe/Berlin)\n- RRULE: FREQ=WEEKLY;COUNT=10\n"
-        "- EXDATE: Tue 2026-03-10 10:00, Tue 2026-03-17 10:00 (Europe/Berlin)\n"
+        "- DTSTART: 2026-03-03 10:00 (Europe/Berlin)\n- RRULE: FREQ=WEEKLY;COUNT=10\n"
+        "- EXDATE: 2026-03-10 10:00,2026-03-17 10:00 (Europe/Berlin)\n"
         "- ATTENDEE, cn Ana; Ben, partstat DECLINED: mailto:ana@example.org\n- STATUS: CANCELLED"
     )
 

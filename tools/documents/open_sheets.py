@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime
 from typing import Any
 
@@ -10,42 +11,36 @@ from forethought.tools.documents.sheets import Area, Cell, Sheet, Style, cell_na
 
 _MOST_REPEATED = 10_000
 """Of a row or cell that is not empty; an empty one may fill the sheet."""
-_NAME = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}%s"
+_REFERENCE = re.compile(r"\[\.?([^\]]*)\]")
 
 
 def read_ods_sheets(data: bytes) -> list[Sheet]:
     """The sheets of an open workbook."""
     with open_archive(data) as archive:
         root = parse_xml(archive.read("content.xml"))
-    hidden = {
-        style.get(_NAME % ("style", "name"))
-        for style in root.iter(_NAME % ("style", "style"))
-        if style.find("{*}table-properties[@{*}display='false']") is not None
-        or any(each.get(_NAME % ("table", "display")) == "false" for each in style)
-    }
-    tables = root.iterfind(".//{*}spreadsheet/{*}table")
-    return [_sheet(table, hidden) for table in tables]
+    styles = root.iter("{*}style")
+    hidden = {_get(style, "name") for style in styles for each in style if _get(each, "display") == "false"}
+    return [_sheet(table, hidden) for table in root.iterfind(".//{*}spreadsheet/{*}table")]
 
 
 def _sheet(table: Any, hidden: set[str]) -> Sheet:
-    state = "hidden" if _of(table, "style-name") in hidden else "visible"
-    sheet = Sheet(_of(table, "name") or "Sheet", state)
-    column = 1
-    for each in table.iter(_NAME % ("table", "table-column")):
-        count = int(_of(each, "number-columns-repeated") or 1)
-        if _of(each, "visibility") in ("collapse", "filter"):
-            sheet.hidden_columns.update(range(column, column + min(count, _MOST_REPEATED)))
-        column += count
+    sheet = Sheet(_get(table, "name"), "hidden" if _get(table, "style-name") in hidden else "visible")
     number = 1
-    for row in table.iter(_NAME % ("table", "table-row")):
-        count = int(_of(row, "number-rows-repeated") or 1)
+    for column in table.iter("{*}table-column"):
+        end = number + _count(column, "number-columns-repeated")
+        if _get(column, "visibility") in ("collapse", "filter"):
+            sheet.hidden_columns.update(range(number, min(end, number + _MOST_REPEATED)))
+        number = end
+    number = 1
+    for row in table.iter("{*}table-row"):
         columns = _cells(row, number, sheet)
-        for at in range(number, number + min(count, _MOST_REPEATED)) if columns else ():
+        end = number + _count(row, "number-rows-repeated")
+        for at in range(number, min(end, number + _MOST_REPEATED)) if columns else ():
             sheet.cells[at] = columns
-            if visibility := _of(row, "visibility"):
+            if visibility := _get(row, "visibility"):
                 sheet.hidden_rows.add(at)
                 sheet.hidden_by = "by a filter" if visibility == "filter" else sheet.hidden_by
-        number += count
+        number = end
     return sheet
 
 
@@ -53,43 +48,39 @@ def _cells(row: Any, number: int, sheet: Sheet) -> dict[int, Cell]:
     columns: dict[int, Cell] = {}
     column = 1
     for element in row:
-        count = int(_of(element, "number-columns-repeated") or 1)
-        if (note := element.find("{*}annotation")) is not None:
+        end = column + _count(element, "number-columns-repeated")
+        for note in element.iterfind("{*}annotation"):
             text = " ".join("".join(p.itertext()) for p in note.iter("{*}p"))
             sheet.comments.append(f"{cell_name(number, column)}: {text}")
-        down, right = (int(_of(element, f"number-{what}-spanned") or 1) for what in ("rows", "columns"))
+        down, right = _count(element, "number-rows-spanned"), _count(element, "number-columns-spanned")
         if down > 1 or right > 1:
             sheet.merged.append(Area(number, column, number + down - 1, column + right - 1))
         if (cell := _cell(element)) is not None:
-            columns.update(dict.fromkeys(range(column, column + min(count, _MOST_REPEATED)), cell))
-        column += count
+            columns.update(dict.fromkeys(range(column, min(end, column + _MOST_REPEATED)), cell))
+        column = end
     return columns
 
 
 def _cell(element: Any) -> Cell | None:
-    kind = element.get(_NAME % ("office", "value-type")) or ""
-    number = element.get(_NAME % ("office", "value"))
-    text = "\n".join("".join(p.itertext()) for p in element.iterfind("{*}p"))
-    formula = (
-        (_of(element, "formula") or "")
-        .partition("=")[2]
-        .replace("[.", "")
-        .replace(":.", ":")
-        .replace("]", "")
-    )
-    value: Any = text
-    style = Style()
-    if number is not None:
-        value = float(number)
-        unit = element.get(_NAME % ("office", "currency"))
+    value: Any = "\n".join("".join(p.itertext()) for p in element.iterfind("{*}p"))
+    formula = _REFERENCE.sub(r"\1", _get(element, "formula").partition("=")[2]).replace(":.", ":")
+    kind, style = _get(element, "value-type"), Style()
+    if kind in ("float", "percentage", "currency"):
+        value = float(_get(element, "value"))
+        unit = _get(element, "currency")
         style = Style("0%" if kind == "percentage" else f'0 "{unit}"' if unit else "General")
     elif kind == "boolean":
-        value = element.get(_NAME % ("office", "boolean-value")) == "true"
-    elif moment := element.get(_NAME % ("office", "date-value")):
+        value = _get(element, "boolean-value") == "true"
+    elif kind == "date":
+        moment = _get(element, "date-value")
         value = datetime.fromisoformat(moment) if "T" in moment else date.fromisoformat(moment)
     return Cell(value, f"={formula}" if formula else "", style) if formula or value != "" else None
 
 
-def _of(element: Any, name: str) -> str | None:
-    value: str | None = element.get(_NAME % ("table", name))
-    return value
+def _count(element: Any, name: str) -> int:
+    return int(_get(element, name) or 1)
+
+
+def _get(element: Any, name: str) -> str:
+    """An attribute, whatever its namespace."""
+    return next((str(value) for key, value in element.attrib.items() if key.endswith("}" + name)), "")

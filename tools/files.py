@@ -34,6 +34,8 @@ HASH = re.compile(r"[0-9a-f]{64}")
 MEGABYTE = 1_000_000
 LONGEST_NAME = 200
 """Characters."""
+_DEEPEST = 12
+"""Parts of a relative name."""
 
 
 class FilesError(Exception):
@@ -121,7 +123,7 @@ def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
     name = item.get("name")
     if not isinstance(name, str) or not name.strip():
         raise FilesError("a file needs a name, such as prices.csv")
-    name, data, content_hash = safe_name(name), item.get("data"), item.get("hash")
+    name, data, content_hash = relative_name(name), item.get("data"), item.get("hash")
     if (data is None) == (content_hash is None):
         raise FilesError(f"{name}: give either data (base64) or hash (of a file stored before)")
     if content_hash is None:
@@ -132,14 +134,14 @@ def take_in(item: Any, *, store: FileStore, settings: Settings) -> FileRef:
         return take_in_bytes(name, content, store=store, settings=settings)
     if not store.has(content_hash):
         raise FilesError(f"{name}: no file with this hash is stored here; send its data")
-    return _reference(name, content_hash, store.get(content_hash))
+    return reference(name, content_hash, store.get(content_hash))
 
 
 def take_in_bytes(name: str, data: bytes, *, store: FileStore, settings: Settings) -> FileRef:
     """Take in content that is at hand already. Raises FilesError when it is too large."""
-    name = safe_name(name)
+    name = relative_name(name)
     _check_size(name, len(data), settings)
-    return _reference(name, store.put(data), data)
+    return reference(name, store.put(data), data)
 
 
 def from_paths(paths: Iterable[str | Path], settings: Settings) -> list[FileRef]:
@@ -178,6 +180,12 @@ def safe_name(name: str) -> str:
         suffix = PurePosixPath(safe).suffix[:20]
         safe = safe[: LONGEST_NAME - len(suffix)].rstrip() + suffix
     return safe
+
+
+def relative_name(name: str) -> str:
+    """`name` with its folders, such as `2025/rent.txt`, each part safe; it leads nowhere else."""
+    parts = [part for part in re.split(r"[/\\]+", name) if part.strip() not in ("", ".", "..")]
+    return "/".join(map(safe_name, parts[-_DEEPEST:])) or "file"
 
 
 def free_name(name: str, used: Collection[str]) -> str:
@@ -226,7 +234,8 @@ def _read(path: Path, shown: str, settings: Settings) -> bytes:
     return data
 
 
-def _reference(name: str, content_hash: str, data: bytes) -> FileRef:
+def reference(name: str, content_hash: str, data: bytes) -> FileRef:
+    """What the state holds of a stored file."""
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     if kind == "application/octet-stream" and not binary_kind(data) and b"\0" not in data:
         kind = "text/plain"

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import filetype  # type: ignore[import-untyped]
 
-PICTURES = "jpg, png, gif, bmp, webp"
+PICTURES = "jpg, png, gif, bmp, webp, tif, avif"
+OTHER_PICTURES = "heic, heif, psd, cr2, jxr, jpx, xcf, dwg, dcm"
+"""Pictures that no decoder here opens."""
 SOUNDS = "mp3, m4a, wav, ogg, flac"
 _HEAD = 8192
 
@@ -26,6 +28,11 @@ def picture_kind(data: bytes) -> str:
     """One of PICTURES, or ''."""
     kind = binary_kind(data)
     return kind if kind in PICTURES.split(", ") else ""
+
+
+def is_pdf(data: bytes) -> bool:
+    """Whether it is a PDF, which may begin with other bytes."""
+    return b"%PDF-" in data[:1024]
 
 
 def sound_kind(data: bytes) -> str:

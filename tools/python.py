@@ -90,8 +90,9 @@ Of long output the middle is left out.
 Ready to use:
 - `files['a.docx']`: a given file's whole text. Text formats (csv, json, html, ...) are as they stand,
   documents are Markdown, with hidden sheets, comments, footnotes and notes.
-- `tables['a.csv']`: its rows, all strings. `tables['a.xlsx']['Sheet1'][0][1]`: cell B1; hidden sheets too,
-  numbers are numbers, dates ISO strings, empty cells ''. `tables['a.docx']['1']`: the first table.
+- `tables['a.csv']`: its rows, all strings but for numbers such as 1.234,56 and 1,234.56.
+  `tables['a.xlsx']['Sheet1'][0][1]`: cell B1; hidden sheets too, numbers are numbers, dates ISO strings,
+  empty cells ''. `tables['a.docx']['1']`: the first table.
 - `results[id]`: the text of a finished subtask's result.
 - Imported already: {modules}.
 {language}"""

@@ -12,17 +12,22 @@ from forethought.tools.documents.reader import load_document
 from forethought.tools.given_files import answer_about, find_file
 
 _MISSED = {
-    "hidden sheets": r"## Sheet .*, hidden\)$",
-    "hidden rows": r"Hidden rows: ",
-    "hidden columns": r"Hidden columns: ",
-    "hidden slides": r"## Slide .*, hidden$",
-    "comments": r"Comments( on cells)?:$",
-    "footnotes": r"Footnotes:$",
-    "endnotes": r"Endnotes:$",
-    "speaker notes": r"Speaker notes: ",
-    "form fields": r"Form fields:$",
+    "hidden sheets": r"^## Sheet .*, hidden\)$",
+    "hidden rows": r"^Hidden rows[^\n]*: ",
+    "hidden columns": r"^Hidden columns: ",
+    "hidden slides": r"^## Slide .*, hidden$",
+    "tracked changes": r"\[(?:deleted|inserted|moved away|moved here) by ",
+    "struck text": r"\[struck: ",
+    "hidden text": r"\[hidden text: ",
+    "comments": r"^Comments( on cells)?:$|\[comment (?:on|by) ",
+    "footnotes": r"^Footnotes:$",
+    "endnotes": r"^Endnotes:$",
+    "speaker notes": r"^Speaker notes: ",
+    "form fields": r"^Form fields:$",
+    "files": r"^Files in it:$",
+    "pages that are pictures": r" inspect_image\(path, page=\d+\) shows it\.\)$",
 }
-"""What is easily missed in a document, and how the line begins with which the readers write it down."""
+"""What is easily missed in a document, and what the readers write there."""
 
 
 async def read_file(
@@ -30,10 +35,12 @@ async def read_file(
 ) -> Observation:
     """Read one of the given files as Markdown text, or ask a question about it.
 
-    Reads xlsx, xls, docx, pptx, pdf, epub, eml, html, csv, tsv and any plain text (txt, md, json, xml, log,
-    yaml, py, ...), and lists what is in a zip; not scans, pictures or sound. Shows tables as tables, and what
-    is easily missed: formulas, hidden sheets, rows and columns, comments, footnotes, speaker notes. A long
-    file comes in parts; the first line says which part this is and what is not shown.
+    Reads xlsx, xls, ods, docx, odt, pptx, pdf, epub, rtf, eml, msg, mbox, html, csv, tsv, sqlite, parquet,
+    ipynb and plain text (txt, md, json, xml, log, yaml, py, ...); not scans, pictures or sound. A file
+    attached to a message or in an archive is a given file of its own: mail.eml/q3.xlsx. Shows tables as
+    tables, and what is easily missed: formulas, hidden sheets, rows and columns, comments, tracked changes,
+    footnotes, speaker notes. A long file comes in parts; the first line says which part this is and what is
+    not shown.
 
     Args:
         path: Name of a given file, such as prices.xlsx.
@@ -92,7 +99,7 @@ def _easily_missed(parts: list[Part]) -> str:
     """What of `_MISSED` there is, and in which parts."""
     found = []
     for what, pattern in _MISSED.items():
-        begins = re.compile(f"^{pattern}", re.MULTILINE)
+        begins = re.compile(pattern, re.MULTILINE)
         if numbers := [number for number, part in enumerate(parts, 1) if begins.search(part.text)]:
             where = f" ({numbered('part', numbers)})" if len(parts) > 1 else ""
             found.append(what + where)

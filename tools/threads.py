@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
@@ -21,6 +22,7 @@ class Work(Future[Result]):
     """Work that several may wait for: it is cancelled when all of them have given it up, unless it runs."""
 
     _wanted_by = 1
+    failed_until = 0.0
 
     def join(self) -> bool:
         """Wait for it as well; False where it was cancelled or failed."""
@@ -76,20 +78,43 @@ async def in_daemon_thread(work: Callable[[], Result]) -> Result:
 
 
 class SharedWork(Generic[Result]):
-    """The last results by key: concurrent calls for one key share one piece of work."""
+    """The last results by key: concurrent calls for one key share one piece of work.
 
-    def __init__(self, size: int, turns: Turns = AT_ONCE) -> None:
-        self._size, self._turns = size, turns
+    Args:
+        size: The weight of the results that are kept.
+        turns: When work may begin.
+        weigh: A result's weight.
+        failure_s: Seconds for which a failure is kept, so that no call waits for the same one again.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        turns: Turns = AT_ONCE,
+        *,
+        weigh: Callable[[Result], int] = lambda _: 1,
+        failure_s: Callable[[BaseException], float] = lambda _: 0.0,
+    ) -> None:
+        self._size, self._turns, self._weigh, self._failure_s = size, turns, weigh, failure_s
         self._works: OrderedDict[Hashable, Work[Result]] = OrderedDict()
         self._lock = threading.Lock()
 
     def start(self, key: Hashable, work: Callable[[], Result]) -> Work[Result]:
-        """The work under `key`, begun unless it is under way or done. One that failed is begun anew."""
+        """The work under `key`, begun unless it is under way, done, or failed a short while ago."""
         with self._lock:
             found = self._works.get(key)
-            if found is None or not found.join():
+            if found is None or not (found.join() or time.monotonic() < found.failed_until):
                 found = self._works[key] = self._turns.start(work)
+                found.add_done_callback(self._note_failure)
             self._works.move_to_end(key)
-            while len(self._works) > self._size:
+            while len(self._works) > 1 and sum(map(self._weight, self._works.values())) > self._size:
                 self._works.popitem(last=False)
             return found
+
+    def _note_failure(self, work: Future[Result]) -> None:
+        if isinstance(work, Work) and not work.cancelled() and (error := work.exception()):
+            work.failed_until = time.monotonic() + self._failure_s(error)
+
+    def _weight(self, work: Work[Result]) -> int:
+        known = work.done() and not work.cancelled() and not work.exception()
+        return self._weigh(work.result()) if known else 1

@@ -19,7 +19,10 @@ COMMON = ("bound",)
 """Kinds whose words are common in plain text."""
 _CURRENCY = r"(?:EUR|USD|GBP|CHF|JPY|€|\$|£)"
 _FORMS = {
-    "void": re.compile(r"~~\s?[\w€$£-]"),
+    "hidden": re.compile(r"\[hidden text: "),
+    "comment": re.compile(r"\[comment (?:on|by) "),
+    "correction": re.compile(r"\[(?:deleted|inserted|moved away|moved here) by "),
+    "void": re.compile(r"~~\s?[\w€$£-]|\[struck: "),
     "unit": re.compile(
         rf"{_CURRENCY} ?(?:[kKT]|['’]?000s?|m|mn|bn|thousand|million)s?\b(?! \d)|\b[kKT]{_CURRENCY}"
     ),

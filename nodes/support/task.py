@@ -20,6 +20,7 @@ from forethought.state.context import Context, models_of
 from forethought.state.reducers import CLEAR, merge_files
 from forethought.text import sanitize_text
 from forethought.tools.files import FilesError, take_in
+from forethought.tools.members import with_members
 from forethought.trajectories.values import sanitize
 
 MAX_TASK_CHARS = 100_000
@@ -190,11 +191,12 @@ def _check_prices(services: Services, context: Context, models: Sequence[str]) -
 
 
 def _take_in(state: AgentState, services: Services) -> tuple[list[FileRef], list[AnyMessage]]:
-    """All files of the thread as references, those in messages among them, and the messages without them."""
+    """All files of the thread as references, those in messages and in other files too; and the messages
+    without them."""
     store, settings = services.store, services.settings
     files = [take_in(item, store=store, settings=settings) for item in state.get("files", [])]
     attached, replaced = take_attachments(state.get("messages", []), files, store=store, settings=settings)
-    return [*files, *attached], replaced
+    return with_members([*files, *attached], store, settings), replaced
 
 
 def _finished_task(state: AgentState) -> list[Json]:

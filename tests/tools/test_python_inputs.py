@@ -123,7 +123,7 @@ def test_text_formats_come_as_they_are_and_documents_as_read_file_shows_them(run
 @pytest.mark.parametrize(
     ("code", "shown"),
     [
-        ("tables['prices.csv']", [["Item", "Price"], ["tea", "3,50"]]),
+        ("tables['prices.csv']", [["Item", "Price"], ["tea", 3.5]]),
         ("tables['prices.tsv']", [["Item", "Price"], ["tea", "3.50"]]),
         (
             "tables['book.xlsx']",

@@ -1,30 +1,104 @@
-"""Zip archives and the XML in them: nothing is written to disk, no name is followed, no entity expanded.
+"""Archives (zip, tar, gzip, bzip2, xz) and the XML in documents that are archives.
 
-Of an archive that is no document there is only a listing. What unpacks to too much meets the limits of the
-reader's process (`tools.documents.reader`).
+Nothing is written to disk, no name is followed, no entity expanded. What an archive holds becomes files of
+their own (`tools.documents.members`).
 """
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
-import unicodedata
+import lzma
+import re
+import stat
+import tarfile
 import zipfile
 import zlib
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePosixPath
+from typing import IO, Any
 
-from forethought.text import one_line
 from forethought.tools.documents.document import Document, Section, Unreadable
-from forethought.tools.documents.tables import markdown_table
+
+LARGEST = 50_000_000
+"""Bytes of a file in an archive or a message."""
+MOST_UNPACKED = 200_000_000
+"""Bytes of all files in one, also in the archives in it."""
+_BOMB = 100
+"""Times its size to which an archive unpacks that is meant to fill the memory."""
+PACKED: dict[str, Callable[[IO[bytes]], Any]] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+
+_OF_A_PROGRAM = re.compile("generated |PowerPoint Presentation$|Word Document$")
+_TELLING = ("title", "subject", "keywords", "description", "category", "contentStatus")
 
 
-def read_zip(data: bytes) -> Document:
-    """A listing of the archive: names, sizes packed and unpacked, dates. Nothing is unpacked."""
-    with open_archive(data) as archive:
-        members = [member for member in archive.infolist() if not member.is_dir()]
-    total = sum(member.file_size for member in members)
-    rows = [["Name", "Bytes", "Bytes packed", "Changed", "Remark"], *map(_row, members)]
-    lead = f"An archive of {len(members)} files, {total} bytes when unpacked. Only the listing can be read."
-    return Document((Section(f"{lead}\n\n{markdown_table(rows)}" if members else lead),))
+@dataclass(frozen=True)
+class Entry:
+    """A file in an archive, a message or a document."""
+
+    name: str
+    read: Callable[[], bytes]
+    """Its content. Raises Unreadable."""
+    size: int | None = None
+    about: str = ""
+    """Its media type, or when it was changed."""
+
+
+def read_archive(data: bytes) -> Document:
+    """What an archive is. `tools.documents.formats` adds the list of files."""
+    return Document((Section("This is an archive."),))
+
+
+def zip_entries(data: bytes) -> Iterator[Entry]:
+    """The files of a zip archive. Raises Unreadable if it is damaged or a bomb."""
+    archive = open_archive(data)
+    infos = [info for info in archive.infolist() if not info.is_dir()]
+    total = sum(info.file_size for info in infos)
+    if total > max(MOST_UNPACKED, _BOMB * len(data)):
+        problem = f"unpacks to {total:,} bytes, {total // len(data):,} times its size, and is not unpacked"
+        raise Unreadable(problem, cause="limit", hint="Ask the user for the files themselves.")
+    for info in infos:
+        year, month, day = info.date_time[:3]
+        about = f"changed {year}-{month:02}-{day:02}"
+        yield Entry(_zip_name(info), partial(_unzipped, archive, info), info.file_size, about)
+
+
+def tar_entries(data: bytes) -> Iterator[Entry]:
+    """The files of a tar archive, packed or not. Raises Unreadable if it is a bomb."""
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:*", errors="replace") as archive:
+        passed = 0
+        for info in archive:
+            passed += info.size
+            if passed > max(MOST_UNPACKED, _BOMB * len(data)):
+                raise Unreadable("unpacks to too much, and is not unpacked", cause="limit")
+            if info.isfile() and (file := archive.extractfile(info)):
+                yield Entry(info.name, partial(limited, file), info.size)
+
+
+def packed_entries(data: bytes, kind: str, name: str) -> Iterator[Entry]:
+    """The one file in a file packed with gzip, bzip2 or xz."""
+    inner = PurePosixPath(name).name.removesuffix(f".{kind}")
+    yield Entry(inner, partial(limited, PACKED[kind](io.BytesIO(data))))
+
+
+def is_tar(data: bytes, kind: str = "") -> bool:
+    """Whether the bytes are a tar archive, or unpack to one with `kind`: gz, bz2 or xz."""
+    with suppress(OSError, EOFError, lzma.LZMAError, zlib.error):
+        start = PACKED[kind](io.BytesIO(data)).read(512) if kind else data[:512]
+        return bool(start[257:262] == b"ustar")
+    return False
+
+
+def limited(file: IO[bytes]) -> bytes:
+    """All of `file`. Raises Unreadable if that is too much."""
+    data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise Unreadable(f"larger than {LARGEST // 1_000_000} MB")
+    return data
 
 
 def open_archive(data: bytes) -> zipfile.ZipFile:
@@ -45,14 +119,34 @@ def parse_xml(data: bytes) -> Any:
     return etree.fromstring(data, parser)
 
 
-def shown_name(name: str) -> str:
-    """An entry's name for reading only: no control or direction characters, no longer than 200 characters."""
-    plain = "".join(c if unicodedata.category(c)[0] not in "CZ" else " " for c in name)
-    return one_line(plain, 200) or "(no name)"
+def properties(archive: zipfile.ZipFile, text: str) -> str:
+    """What an Office file says about itself but not in its text, as a list with a title; '' for nothing."""
+    lines = []
+    for part in ("docProps/core.xml", "docProps/custom.xml"):
+        for each in parse_xml(archive.read(part)) if part in archive.namelist() else ():
+            name = each.get("name") or str(each.tag).rpartition("}")[2]
+            value = " ".join("".join(each.itertext()).split())
+            if (
+                (each.get("name") or name in _TELLING)
+                and value not in text
+                and not _OF_A_PROGRAM.match(value)
+            ):
+                lines.append(f"- {name}: {value}")
+    return "\n".join(["Properties of the file:", *lines]) if lines else ""
 
 
-def _row(member: zipfile.ZipInfo) -> list[str]:
-    remark = "protected with a password" if member.flag_bits & 1 else ""
-    year, month, day = member.date_time[:3]
-    changed = f"{year}-{month:02}-{day:02}"
-    return [shown_name(member.filename), str(member.file_size), str(member.compress_size), changed, remark]
+def _zip_name(info: zipfile.ZipInfo) -> str:
+    """The entry's name; an archive made on an old system may hold UTF-8 without saying so."""
+    with suppress(UnicodeError):
+        if not info.flag_bits & 0x800:
+            return info.filename.encode("cp437").decode()
+    return info.filename
+
+
+def _unzipped(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    if info.flag_bits & 1:
+        raise Unreadable("protected with a password")
+    if stat.S_ISLNK(info.external_attr >> 16):
+        raise Unreadable("a link")
+    with archive.open(info) as file:
+        return limited(file)

@@ -1,10 +1,10 @@
 """What `tools.documents.reader` starts: it reads one file or page after another, until its input ends.
 
-A job is a line {job: "document", name}, {job: "content", name}, {job: "page", url, media_type, charset, raw}
-or {job: "picture"}, each with {size, seconds, memory}, followed by `size` bytes; an answer is a line
-{sections, unit, note}, {text, tables}, {text}, {mime, data in base64, width, height, note}, or {unreadable:
-[what, hint, cause]}, with `last` where the process is not to be used again. A process that runs out of memory
-gives none and ends.
+A job is a line {job: "document", name}, {job: "content", name}, {job: "members", name}, {job: "picture",
+page} or {job: "page", url, media_type, charset, raw}, each with {size, seconds, memory}, and then `size`
+bytes. An answer is a line {sections, unit, note}, {text, tables}, {members} with their bytes after it,
+{text}, {mime, data in base64, width, height, note}, or {unreadable: [what, hint, cause]}, with `last` where
+the process is not to be used again. A process that runs out of memory gives none and ends.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 try:
@@ -40,8 +41,10 @@ def main() -> None:
         job = json.loads(line)
         _limit(job["memory"], job["seconds"])
         answer = _answer(job, source.read(job["size"]))
+        contents = answer.pop("contents", ())
         answer.setdefault("last", _peak_memory() - memory_at_start > _TIRED)
         target.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        target.writelines(contents)
         target.flush()
 
 
@@ -66,18 +69,29 @@ def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
     try:
         if job["job"] == "page":
             return {"text": text_of(job["url"], job["media_type"], job["charset"], data, job["raw"])}
+        if job["job"] == "members":
+            return _members(data, job["name"])
         if job["job"] == "content":
             return asdict(read_content(data, job["name"]))
         if job["job"] == "picture":
             from forethought.tools.media.picture import prepare
 
-            picture = asdict(prepare(data))
+            picture = asdict(prepare(data, job["page"]))
             return {**picture, "data": base64.b64encode(picture["data"]).decode()}
         document = read_document(data, job["name"])
     except Unreadable as error:
         return {"unreadable": [error.what, error.hint, error.cause]}
     sections = [[section.text, section.place, section.heading] for section in document.sections]
     return {"sections": sections, "unit": document.unit, "note": document.note}
+
+
+def _members(data: bytes, name: str) -> dict[str, Any]:
+    from forethought.tools.documents.formats import guarded
+    from forethought.tools.documents.members import read_members
+
+    found = guarded(partial(read_members, name=name), data, name)
+    listed = [[each.name, len(each.data), each.reason, each.size, each.about] for each in found]
+    return {"members": listed, "contents": [each.data for each in found]}
 
 
 def _peak_memory() -> int:

@@ -80,6 +80,19 @@ class Content:
     tables by number, from '1'."""
 
 
+@dataclass(frozen=True)
+class Member:
+    """A file in a file."""
+
+    name: str
+    """With the name of the file that holds it."""
+    data: bytes
+    reason: str = ""
+    """Why it was not taken out, and there is no data."""
+    size: int | None = None
+    about: str = ""
+
+
 def list_item(text: str, depth: int) -> str:
     """A list's item in Markdown; one that begins with a mark of its own keeps it."""
     return "  " * depth + (text if _OWN_MARK.match(text) else f"- {text}")

@@ -5,6 +5,7 @@ It runs in a process of its own (`tools.documents.child`), which starts quickly:
 
 from __future__ import annotations
 
+import io
 import re
 import zlib
 from collections.abc import Callable
@@ -16,34 +17,51 @@ from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 from zipfile import BadZipFile
 
-from forethought.tools.documents.archive import open_archive, read_zip
+from forethought.tools.documents.archive import open_archive, read_archive
+from forethought.tools.documents.cards import read_cards
+from forethought.tools.documents.data_files import read_notebook
 from forethought.tools.documents.document import Document, Unreadable
 from forethought.tools.documents.main_part import main_part
-from forethought.tools.documents.messages import read_eml, read_msg
-from forethought.tools.documents.pages import html_markdown, read_epub, read_html
+from forethought.tools.documents.members import holder_kind, listing, read_members
+from forethought.tools.documents.messages import read_eml, read_mbox, read_msg
+from forethought.tools.documents.odf import read_odp, read_odt
+from forethought.tools.documents.pages import html_markdown, read_epub, read_html, read_mht, read_webarchive
 from forethought.tools.documents.pdf import read_pdf
 from forethought.tools.documents.plain import decode, read_delimited, read_text
 from forethought.tools.documents.rare import KINDS as RARE
-from forethought.tools.documents.rare import cannot_be_read, read_rare
+from forethought.tools.documents.rare import SAVE_AS, cannot_be_read, read_rare
+from forethought.tools.documents.rtf import read_rtf
 from forethought.tools.documents.slides import read_pptx
 from forethought.tools.documents.word import read_docx
-from forethought.tools.documents.workbooks import read_xls, read_xlsx
-from forethought.tools.kinds import picture_kind, sound_kind
+from forethought.tools.documents.workbooks import READERS as WORKBOOKS
+from forethought.tools.documents.workbooks import read_workbook
+from forethought.tools.kinds import OTHER_PICTURES, binary_kind, is_pdf, picture_kind, sound_kind
 
 T = TypeVar("T")
+ARCHIVES = ("zip", "tar", "gz", "bz2", "xz")
 READERS: dict[str, Callable[[bytes], Document]] = {
     "text": read_text, "html": read_html, "csv": read_delimited, "eml": read_eml, "msg": read_msg,
-    "pdf": read_pdf, "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xls": read_xls,
-    "epub": read_epub, "zip": read_zip, **{kind: partial(read_rare, kind) for kind in RARE},
+    "pdf": read_pdf, "docx": read_docx, "pptx": read_pptx,
+    **{kind: partial(read_workbook, kind) for kind in WORKBOOKS},
+    "epub": read_epub, "odt": read_odt, "odp": read_odp, "rtf": read_rtf,
+    "mbox": read_mbox, "cards": read_cards, "ipynb": read_notebook, "mht": read_mht,
+    "webarchive": read_webarchive,
+    **dict.fromkeys(ARCHIVES, read_archive),
+    **{kind: partial(read_rare, kind) for kind in RARE},
 }  # fmt: skip
 BY_NAME = {
     "htm": "html", "xhtml": "html", "html": "html", "csv": "csv", "tsv": "csv", "tab": "csv", "eml": "eml",
-    "docx": "docx", "docm": "docx", "xlsx": "xlsx", "xlsm": "xlsx", "xls": "xls", "pptx": "pptx",
+    "docx": "docx", "docm": "docx", "xlsx": "xlsx", "xlsm": "xlsx",
+    "xltx": "xlsx", "xls": "xls", "xlsb": "xlsb",
+    "pptx": "pptx",
     "pptm": "pptx", "ppsx": "pptx", "ppsm": "pptx", "potx": "pptx",
     "dotx": "docx", "dotm": "docx", "pdf": "pdf", "doc": "doc", "ppt": "ppt", "epub": "epub", "zip": "zip",
     "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf", "msg": "msg",
+    "ott": "odt", "otp": "odp", **{kind: kind for kind in SAVE_AS},
+    "mbox": "mbox", "tar": "tar", "ics": "cards", "vcf": "cards", "vcard": "cards", "ipynb": "ipynb",
+    "mht": "mht", "mhtml": "mht", "webarchive": "webarchive",
 }  # fmt: skip
-TEXTUAL = ("text", "html", "csv", "eml")
+TEXTUAL = ("text", "html", "csv", "eml", "cards", "ipynb", "mht")
 """Kinds whose first bytes tell nothing."""
 _ZIP_MEMBERS = {
     "word/document.xml": "docx", "xl/workbook.xml": "xlsx", "ppt/presentation.xml": "pptx",
@@ -55,6 +73,13 @@ _OPEN_DOCUMENT = {
     "application/vnd.oasis.opendocument.presentation": "odp",
     "application/epub+zip": "epub",
 }
+_LINKS = ("gdoc", "gsheet", "gslides")
+"""Files that only hold the address of a document."""
+_HEAD = 8192
+_STARTS = {
+    b"SQLite format 3\0": "sqlite", b"PAR1": "parquet", b"BEGIN:VCALENDAR": "cards", b"BEGIN:VCARD": "cards",
+    b"bplist00": "webarchive",
+}  # fmt: skip
 _LONGEST_TYPE = 100
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_STREAMS = {
@@ -70,11 +95,20 @@ def read_document(data: bytes, name: str) -> Document:
     document = guarded(READERS[kind], data, name)
     if not any(section.text.strip() for section in document.sections):
         raise Unreadable("has no text in it", cause="empty", hint="Ask the user for the file again.")
+    document = _with_members(document, data, name)
     if kind != by_name and by_name not in TEXTUAL:
         actual = {"text": "plain text", "zip": "an archive"}.get(kind, f".{kind}")
         note = f"The file is not .{by_name} as its name says but {actual}."
         return replace(document, note=f"{note} {document.note}".strip())
     return document
+
+
+def _with_members(document: Document, data: bytes, name: str) -> Document:
+    """The document with the list of the files in it after its text."""
+    if not (files := listing(guarded(partial(read_members, name=name), data, name))):
+        return document
+    *others, last = document.sections
+    return replace(document, sections=(*others, replace(last, text=f"{last.text}\n\n{files}".strip())))
 
 
 def guarded(read: Callable[[bytes], T], data: bytes, name: str) -> T:
@@ -126,25 +160,49 @@ def _kind(data: bytes, by_name: str) -> str:
         kinds = [kind for stream, kind in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data]
         if by_name in (kinds or ("doc", "ppt", "xls")):  # a message has the streams of what is attached, too
             return by_name
-        return kinds[0] if kinds else "msg"
+        return kinds[0] if kinds else by_name if by_name in SAVE_AS else "msg"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _zip_kind(data)
-    if picture_kind(data):
-        raise Unreadable("is a picture", hint="Use inspect_image for it, if you have it.", cause="arguments")
+        kind = _zip_kind(data)
+        return by_name if kind == "zip" and by_name in SAVE_AS and by_name not in READERS else kind
+    if picture := picture_kind(data):
+        pages = _frames(data) if picture == "tif" else 1
+        what, page = (
+            (f"is a picture of {pages} pages", ", page by page") if pages > 1 else ("is a picture", "")
+        )
+        raise Unreadable(what, hint=f"Use inspect_image for it{page}, if you have it.", cause="arguments")
+    if (other := binary_kind(data)) in OTHER_PICTURES.split(", "):
+        hint = "Ask the user to save it as JPG, PNG or PDF."
+        raise Unreadable(f"is a .{other} picture, which cannot be read", hint=hint, cause="arguments")
     if sound_kind(data):
         raise Unreadable(
             "is a sound recording",
             hint="Use inspect_audio for it, if you have it.",
             cause="arguments",
         )
-    if b"%PDF-" in data[:1024]:
+    if is_pdf(data):
         return "pdf"
     if data.startswith(b"{\\rtf"):
         return "rtf"
+    if kind := next((kind for start, kind in _STARTS.items() if data.startswith(start)), ""):
+        return kind
+    if holds := holder_kind(data, f"{by_name}.{by_name}"):
+        return holds
     if by_name in TEXTUAL:
         return by_name
+    if by_name in SAVE_AS and (b"\0" in data[:_HEAD] or by_name in _LINKS):
+        return by_name
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    return "html" if start.startswith((b"<html", b"<!doctype html")) else "text"
+    if start.startswith((b"<html", b"<!doctype html")):
+        return "html"
+    return "csv" if by_name in WORKBOOKS else "text"  # many programs call tables in a text .xls
+
+
+def _frames(data: bytes) -> int:
+    from PIL import Image
+
+    with suppress(Exception):  # inspect_image will say why
+        return int(getattr(Image.open(io.BytesIO(data)), "n_frames", 1))
+    return 1
 
 
 def _zip_kind(data: bytes) -> str:

@@ -5,16 +5,19 @@ BeautifulSoup cleans a page and markdownify writes Markdown; tables keep their s
 
 from __future__ import annotations
 
+import plistlib
 import posixpath
 import re
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from email import message_from_bytes, policy
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin
 
 from forethought.tools.documents.archive import open_archive, parse_xml
 from forethought.tools.documents.document import Document, Section, Unreadable
+from forethought.tools.documents.page_marks import mark_page
 from forethought.tools.documents.plain import decode
 from forethought.tools.documents.tables import html_rows, markdown_table
 
@@ -32,6 +35,25 @@ def read_html(data: bytes) -> Document:
     return Document((Section(html_markdown(text)),), note=note)
 
 
+def read_mht(data: bytes) -> Document:
+    """A page that a browser saved in one file with its pictures."""
+    message = message_from_bytes(data, policy=policy.default)
+    pages = [part for part in message.walk() if part.get_content_type() == "text/html"]
+    texts = [
+        decode(bytes(page.get_payload(decode=True) or b""), page.get_content_charset())[0] for page in pages
+    ]
+    address = message["Snapshot-Content-Location"] or message["Content-Location"]
+    lead = f"Saved from {address}" if address else ""
+    return Document((Section("\n\n".join(filter(None, (lead, *map(html_markdown, texts))))),))
+
+
+def read_webarchive(data: bytes) -> Document:
+    """A page that Safari saved."""
+    page = plistlib.loads(data)["WebMainResource"]
+    text = decode(page["WebResourceData"], page.get("WebResourceTextEncodingName"))[0]
+    return Document((Section(f"Saved from {page.get('WebResourceURL')}\n\n{html_markdown(text)}"),))
+
+
 def html_markdown(text: str, address: str = "", part: Callable[[Tag], Tag] = lambda page: page) -> str:
     """HTML as Markdown, with the page's title first if its body does not begin with it.
 
@@ -45,6 +67,7 @@ def html_markdown(text: str, address: str = "", part: Callable[[Tag], Tag] = lam
     warnings.filterwarnings("ignore", category=XMLParsedAsHTMLWarning)
     soup = BeautifulSoup(re.sub(r"^\s*<\?xml[^>]*\?>", "", text), "lxml")
     title = " ".join(soup.title.get_text().split()) if soup.title else ""
+    data = "" if address else mark_page(soup)  # of a page on the web the parts that are shown are enough
     for tag in soup(_DROPPED):
         tag.decompose()
     if address:
@@ -52,7 +75,8 @@ def html_markdown(text: str, address: str = "", part: Callable[[Tag], Tag] = lam
             with suppress(ValueError):  # no address at all
                 link["href"] = urljoin(address, str(link["href"]).strip())
     body = _convert(part(soup))
-    return body if not title or title in body[:500] else f"{title}\n\n{body}".strip()
+    pieces = ("" if title in body[:500] else title, body, data)
+    return "\n\n".join(filter(None, pieces))
 
 
 def _convert(soup: Tag) -> str:

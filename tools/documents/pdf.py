@@ -1,39 +1,62 @@
-"""PDFs through pypdfium2, page by page: the text, what is filled into a form's fields, and comments.
+"""PDFs through pypdfium2, page by page: the text, filled form fields, and comments.
 
 PDFium is not safe for threads: one process reads one PDF at a time (`tools.documents.reader`).
 """
 
 from __future__ import annotations
 
-import ctypes
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from forethought.text import number_ranges
 from forethought.tools.documents.document import Document, Section, Unreadable
+from forethought.tools.documents.pdf_marks import bookmarks, marks, struck_boxes
+from forethought.tools.documents.pdf_words import drawn_on, text_of
 
-_LINE_END_HYPHEN = re.compile("[\ufffe\x02]")
-NO_TEXT = "(This page has no text; it is probably an image.)"
+NO_TEXT = "(This page has no text; it is probably an image. inspect_image(path, page={}) shows it.)"
+PICTURE = "(Most of this page is a picture, whose text is not here. inspect_image(path, page={}) shows it.)"
+_UNDECODED = "(The characters of this page cannot be decoded. inspect_image(path, page={}) shows it.)"
+_LARGE = 0.4
+"""The share of a page from which a picture is most of it."""
+_FEW_WORDS = 40
+"""Words on a page that has such a picture: more come from text recognition, or belong to a form."""
+_STRANGE = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
 
 
 def read_pdf(data: bytes) -> Document:
     """A section a page. Raises Unreadable for a locked PDF and for one that is only images."""
-    texts = _pages(data)
-    if not any(texts):
-        pages = "its page is an image" if len(texts) == 1 else f"its {len(texts)} pages are images"
+    with open_pdf(data) as document:
+        document.init_forms()
+        titles = bookmarks(document)
+        texts = [_page(document, number, titles.get(number, [])) for number in range(len(document))]
+    of = len(texts)
+    unseen = [number for number, (_, missing) in enumerate(texts, 1) if missing]
+    if not any(text for text, _ in texts):
+        pages = "its page is an image" if of == 1 else f"its {of} pages are images"
         raise Unreadable(
             f"has no text: {pages} (a scan), which cannot be read as text",
             cause="empty",
-            hint="Ask the user for a version with recognised text (OCR), or for what the document says.",
+            hint="Look at each page with inspect_image(path, page), if you have it. Or ask the user for a "
+            "version with recognised text (OCR).",
         )
-    of = len(texts)
     sections = (
-        Section(text or NO_TEXT, str(number), f"## Page {number} of {of}")
-        for number, text in enumerate(texts, 1)
+        Section(
+            "\n\n".join(filter(None, (text, missing.format(number)))),
+            str(number),
+            f"## Page {number} of {of}",
+        )
+        for number, (text, missing) in enumerate(texts, 1)
     )
-    return Document(tuple(sections), unit="page")
+    pages = f"Page{'s' * (len(unseen) > 1)} {number_ranges(unseen)}"
+    note = f"{pages}: not all is text. inspect_image(path, page) shows a page." if unseen else ""
+    return Document(tuple(sections), unit="page", note=note)
 
 
-def _pages(data: bytes) -> list[str]:
+@contextmanager
+def open_pdf(data: bytes) -> Iterator[Any]:
+    """PDFium's document. Raises Unreadable if it is locked."""
     import pypdfium2
 
     try:
@@ -46,54 +69,42 @@ def _pages(data: bytes) -> list[str]:
             ) from error
         raise
     try:
-        return [_page(document, number) for number in range(len(document))]
+        yield document
     finally:
         document.close()
 
 
-def _page(document: Any, number: int) -> str:
+def _page(document: Any, number: int, titles: list[str]) -> tuple[str, str]:
+    """A page's text, and why this is not all of it: '' if it is."""
     page = document[number]
     text_page = page.get_textpage()
     try:
-        text, marks = text_page.get_text_bounded(), _marks(page)
+        drawn = drawn_on(page)
+        text = text_of(text_page, drawn, struck_boxes(page))
+        noted = marks(document, page, text_page)
+        width, height = page.get_size()
     finally:
         text_page.close()
         page.close()
-    text = _LINE_END_HYPHEN.sub("-", text).replace("\r\n", "\n").replace("\r", "\n")
-    text = "\n".join(line.rstrip() for line in text.split("\n")).strip()
-    return "\n\n".join(filter(None, [text, *marks]))
+    words = len(text.split())
+    large = any((x1 - x0) * (y1 - y0) > _LARGE * width * height for x0, y0, x1, y1 in drawn.pictures)
+    missing = "" if words else NO_TEXT
+    if words and large and words < _FEW_WORDS:
+        missing = PICTURE
+    if len(_STRANGE.findall(text)) > len(text) / 4:
+        text, missing = "", _UNDECODED
+    return "\n\n".join(filter(None, [_with_titles(text, titles), *noted])), missing
 
 
-def _marks(page: Any) -> list[str]:
-    """What stands in form fields, and comments: neither is part of a page's text."""
-    from pypdfium2 import raw
-
-    fields: list[str] = []
-    comments: list[str] = []
-    for number in range(raw.FPDFPage_GetAnnotCount(page)):
-        mark = raw.FPDFPage_GetAnnot(page, number)
-        if not mark:
-            continue
-        kind = raw.FPDFAnnot_GetSubtype(mark)
-        if kind == raw.FPDF_ANNOT_WIDGET:
-            value, name = _string(mark, b"V"), _string(mark, b"TU") or _string(mark, b"T")
-            if value and value != "Off":  # an empty box
-                fields.append(f"- {name or '(no name)'}: {value}")
-        elif kind != raw.FPDF_ANNOT_POPUP and (comment := _string(mark, b"Contents")):
-            comments.append(f"- {comment}")
-        raw.FPDFPage_CloseAnnot(mark)
-    return [
-        "\n".join([title, *lines])
-        for title, lines in (("Form fields:", fields), ("Comments:", comments))
-        if lines
-    ]
-
-
-def _string(mark: Any, key: bytes) -> str:
-    """A text of a field or comment on one line; '' if there is none."""
-    from pypdfium2 import raw
-
-    length = raw.FPDFAnnot_GetStringValue(mark, key, None, 0)
-    buffer = ctypes.create_string_buffer(length)
-    raw.FPDFAnnot_GetStringValue(mark, key, ctypes.cast(buffer, ctypes.POINTER(raw.FPDF_WCHAR)), length)
-    return " ".join(buffer.raw.decode("utf-16-le", "replace").rstrip("\0").split())
+def _with_titles(text: str, titles: list[str]) -> str:
+    """The text with its bookmarks as headings."""
+    for title in titles:
+        words = r"\s+".join(map(re.escape, title.split()))
+        line = re.compile(rf"^(?:[\w.]{{1,9}}[ \t]+)?{words}$", re.MULTILINE | re.IGNORECASE)
+        if found := line.search(text):
+            before, after = text[: found.start()].rstrip("\n"), text[found.end() :].lstrip("\n")
+            heading = f"### {' '.join(found[0].split())}"
+            text = "\n\n".join(filter(None, (before, heading, after)))
+        else:
+            text = f"### {title}\n\n{text}"
+    return text

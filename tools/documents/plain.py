@@ -10,10 +10,12 @@ import re
 from collections import Counter
 from contextlib import suppress
 
-from forethought.tools.documents.document import FORMATS, Document, Section, Unreadable
+from forethought.tools.documents.decimals import NOTE, decimal_mark, with_numbers
+from forethought.tools.documents.document import FORMATS, Document, Rows, Section, Unreadable
+from forethought.tools.documents.encodings import guess_encoding
 from forethought.tools.documents.tables import Row, titled_table
 
-NOT_UTF8 = "The file is not UTF-8; it was read as Windows-1252, so that letters with accents may be wrong."
+NOT_UTF8 = "The file is not UTF-8; it was read as {}, so that letters with accents may be wrong."
 BROKEN_UTF8 = "The file is UTF-8 with bytes that are not; \ufffd stands for them."
 # UTF-32 first: its mark begins with that of UTF-16.
 _MARKS = (
@@ -25,7 +27,13 @@ _MOST_CONTROL = 0.01
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
 
 _DELIMITERS = (",", ";", "\t", "|")
+_SEPARATOR = re.compile(r"sep=(.)\n")
+"""A first line by which Excel is told the delimiter."""
 _SAMPLE_ROWS = 50
+LARGEST_TABLE = 20_000_000
+"""Bytes."""
+_SAMPLE_NUMBERS = 2000
+"""Rows."""
 _LONGEST_CELL = 10_000_000
 """Characters; the csv module's own limit would refuse a long text in a cell."""
 
@@ -39,13 +47,30 @@ def read_text(data: bytes) -> Document:
 def read_delimited(data: bytes) -> Document:
     """A table, with title lines above it if there are any; cells stay as they are written."""
     text, note = decode(data)
-    return Document((Section(titled_table(delimited_rows(text))),), note=note)
+    if len(data) > LARGEST_TABLE:
+        note = f"{note} The table is large: it is shown as its own text. Query it with sql.".strip()
+        return Document((Section(text.strip("\n")),), note=note)
+    rows = delimited_rows(text)
+    commas = decimal_mark(cell for row in rows[:_SAMPLE_NUMBERS] for cell in row) == ","
+    return Document((Section(titled_table(rows)),), note=" ".join(filter(None, (note, NOTE * commas))))
+
+
+def delimited_numbers(text: str) -> Rows:
+    """The rows, with numbers in columns whose numbers have decimal commas or commas between thousands."""
+    if len(text) > LARGEST_TABLE:
+        hint = "Use sql for it, or search_files; read_file shows it by part."
+        raise Unreadable("is too large for a program", cause="limit", hint=hint)
+    rows = delimited_rows(text)
+    return with_numbers(rows, decimal_mark(cell for row in rows[:_SAMPLE_NUMBERS] for cell in row))
 
 
 def delimited_rows(text: str) -> list[Row]:
     """The rows that are not empty, their cells as they are written."""
     csv.field_size_limit(_LONGEST_CELL)
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)) if any(row)]
+    declared = _SEPARATOR.match(text)
+    delimiter = declared[1] if declared else _delimiter(text)
+    body = io.StringIO(text[declared.end() :] if declared else text, newline="")
+    rows = [row for row in csv.reader(body, delimiter=delimiter) if any(row)]
     width = max(map(len, rows), default=0)
     while width and not any(row[width - 1] for row in rows if len(row) == width):
         rows, width = [row[: width - 1] for row in rows], width - 1
@@ -67,19 +92,32 @@ def decode(data: bytes, charset: str | None = None) -> tuple[str, str]:
     """The text of the bytes and a note on a guess that was made.
 
     The encoding is that of the byte order mark, else `charset` (a server's word), UTF-8, or what a page or an
-    XML file declares, whichever fits first. Guessing by statistics is left out: it takes short texts for
-    Chinese. Raises Unreadable for what is not text.
+    XML file declares, whichever fits first; else the one that fits its letters. Raises Unreadable for what is
+    not text.
     """
     mark = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     declared = _DECLARED.search(data[:4000]) if data[:1] == b"<" else None
-    for encoding in (mark or charset, "utf-8", declared and declared[1].decode("ascii", "replace")):
+    for encoding in (
+        mark or charset or _wide(data),
+        "utf-8",
+        declared and declared[1].decode("ascii", "replace"),
+    ):
         with suppress(LookupError, UnicodeError):
             if encoding:
                 return _as_text(data.decode(encoding)), ""
     text = data.decode("utf-8", errors="replace")
     if text.count("\ufffd") * 10 < sum(character > "\x7f" for character in text):
         return _as_text(text), BROKEN_UTF8
-    return _as_text(data.decode("cp1252", errors="replace")), NOT_UTF8
+    encoding = guess_encoding(data)
+    return _as_text(data.decode(encoding, errors="replace")), NOT_UTF8.format(encoding)
+
+
+def _wide(data: bytes) -> str | None:
+    """The encoding of text with a zero byte beside each letter, or with Japanese escapes."""
+    start = data[:1000]
+    if start.count(0) * 5 > len(start) * 2:
+        return "utf-16-le" if start[1::2].count(0) > start[::2].count(0) else "utf-16-be"
+    return "iso2022_jp" if b"\x1b$" in start else None
 
 
 def _as_text(text: str) -> str:

@@ -1,62 +1,50 @@
-"""What only `unstructured` reads, with other programs: old and open formats.
-
-It has LibreOffice convert .doc and .ppt, and pandoc (with `pip install pypandoc`) .odt and .rtf. It is pinned
-to its last release without spaCy and numba. The advisory on that one (CVE-2026-71428) is about addresses that
-it fetches; here it gets bytes only. It would download data that splits sentences, by which it tells prose
-from titles; a plain function stands in for that.
-"""
+"""Old formats, which LibreOffice converts if it is installed, and kinds that nothing here reads."""
 
 from __future__ import annotations
 
-import io
-import os
-from importlib import import_module
-from typing import Any
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 
-from forethought.tools.documents.document import Document, Section, Unreadable, joined, list_item
-from forethought.tools.documents.tables import html_rows, markdown_table
+from forethought.tools.documents.document import Document, Unreadable
+from forethought.tools.documents.slides import read_pptx
+from forethought.tools.documents.word import read_docx
 
 SAVE_AS = {
-    "doc": ".docx", "ppt": ".pptx", "odt": ".docx", "rtf": ".docx", "msg": ".eml",
-    "ods": ".xlsx", "odp": ".pptx", "xlsb": ".xlsx",
+    "doc": ".docx", "ppt": ".pptx", "odg": "PDF", "pages": ".docx",
+    "numbers": ".xlsx", "key": ".pptx", "gdoc": ".docx", "gsheet": ".xlsx", "gslides": ".pptx", "one": "PDF",
+    "pub": "PDF", "vsd": "PDF", "vsdx": "PDF", "mpp": "PDF", "xps": "PDF", "oxps": "PDF", "djvu": "PDF",
+    "wpd": ".docx", "wps": ".docx", "hwp": ".docx", "hwpx": ".docx", "mobi": ".epub", "azw3": ".epub",
+    "chm": "HTML", "dwg": "PDF", "ai": "PDF", "indd": "PDF", "pst": ".eml", "mdb": ".xlsx", "accdb": ".xlsx",
+    "dbf": ".csv", "sav": ".csv", "dta": ".csv", "rds": ".csv", "sas7bdat": ".csv", "mat": ".csv",
+    "pbix": ".xlsx", "7z": ".zip", "rar": ".zip", "zst": ".zip", "cab": ".zip", "p7m": ".eml",
 }  # fmt: skip
 """What to ask for where a kind cannot be read."""
-KINDS = ("doc", "ppt", "odt", "rtf")
-_QUIET = {
-    "SCARF_NO_ANALYTICS": "true", "DO_NOT_TRACK": "true", "AUTO_DOWNLOAD_NLTK": "false",
-}  # fmt: skip
-_STYLED = ("doc", "odt")
-"""Kinds whose titles are marked as such; in others they are guessed."""
+KINDS = {"doc": ("docx", read_docx), "ppt": ("pptx", read_pptx)}
+_TIMEOUT_S = 60
 
 
 def cannot_be_read(kind: str) -> Unreadable:
     """Says what to do about a file of this kind."""
-    hint = f"Ask the user to save it as {SAVE_AS[kind]} or PDF."
+    wanted = SAVE_AS[kind]
+    hint = f"Ask the user to save it as {wanted if wanted in ('PDF', '.zip') else f'{wanted} or PDF'}."
     return Unreadable(f"is a .{kind} file, which cannot be read", hint=hint)
 
 
 def read_rare(kind: str, data: bytes) -> Document:
-    """A file of one of the kinds. Raises Unreadable where it takes a program that is not there."""
-    os.environ.update(_QUIET)  # read when unstructured is imported
-    try:
-        tokenize: Any = import_module("unstructured.nlp.tokenize")
-        tokenize._sent_tokenize = lambda text: [text]
-        tokenize._word_tokenize = str.split
-        tokenize._pos_tag = lambda words: []
-        partition = getattr(import_module(f"unstructured.partition.{kind}"), f"partition_{kind}")
-        elements = partition(file=io.BytesIO(data), languages=[""])
-    except (ImportError, OSError) as error:  # no pypandoc, no LibreOffice, no pandoc
-        raise cannot_be_read(kind) from error
-    return Document((Section(joined(_block(element, kind in _STYLED) for element in elements)),))
-
-
-def _block(element: Any, styled: bool) -> tuple[str, bool]:
-    """An element as Markdown, and whether it is a list's item."""
-    kind, depth, text = element.category, element.metadata.category_depth or 0, str(element.text).strip()
-    if kind == "Table" and element.metadata.text_as_html:
-        from bs4 import BeautifulSoup
-
-        return markdown_table(html_rows(BeautifulSoup(element.metadata.text_as_html, "lxml"))), False
-    if kind == "Title" and styled:
-        return f"{'#' * min(depth + 1, 6)} {' '.join(text.split())}", False
-    return (list_item(" ".join(text.split()), depth), True) if kind == "ListItem" else (text, False)
+    """A file of one of the KINDS. Raises Unreadable if LibreOffice is not there, or cannot convert it."""
+    office = shutil.which("soffice") or shutil.which("libreoffice")
+    if office is None:
+        raise cannot_be_read(kind)
+    target, read = KINDS[kind]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, f"file.{kind}")
+        source.write_bytes(data)
+        profile = f"-env:UserInstallation={Path(folder, 'profile').as_uri()}"
+        command = [office, profile, "--headless", "--convert-to", target, "--outdir", folder, str(source)]
+        try:
+            subprocess.run(command, timeout=_TIMEOUT_S, capture_output=True, check=False)
+            return read(source.with_suffix(f".{target}").read_bytes())
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise cannot_be_read(kind) from error

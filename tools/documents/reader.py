@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import io
 import json
 import os
 import signal
@@ -19,14 +20,15 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from forethought.settings import Settings
 from forethought.tools.base import ToolError
-from forethought.tools.documents.document import PART_HINT, Content, Document, Section, Unreadable
+from forethought.tools.documents.document import PART_HINT, Content, Document, Member, Section, Unreadable
 from forethought.tools.files import FileStore
 from forethought.tools.given_files import stored_bytes
 from forethought.tools.threads import SharedWork, Turns, Work
@@ -36,6 +38,8 @@ WAIT_S = 40.0
 MOST_TEXT = 100_000_000
 """Bytes of text that a reading may give: spans and shared strings make gigabytes of a small file."""
 _MOST_IDLE = 2
+_KEPT = 32 << 20
+"""Bytes of answers that are kept, packed to about a fifth."""
 _KEPT_VARIABLES = (
     *("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "LD_LIBRARY_PATH"),
     *("DYLD_LIBRARY_PATH", "USERPROFILE", "XDG_CACHE_HOME"),
@@ -47,8 +51,12 @@ _START = (
     "from forethought.tools.documents.child import main; main()"
 )
 
+Answer = TypeVar("Answer")
 TURNS = Turns(os.cpu_count() or 1)
-_answers: SharedWork[dict[str, Any]] = SharedWork(16, TURNS)
+_answers: SharedWork[bytes] = SharedWork(
+    _KEPT, TURNS, weigh=len, failure_s=lambda error: 300.0 if isinstance(error, Unreadable) else 0.0
+)
+"""Packed JSON."""
 _readers: set[_Reader] = set()
 _idle: list[_Reader] = []
 
@@ -68,13 +76,17 @@ async def _load(
 ) -> dict[str, Any]:
     """What a file was read as, kept for the next call; concurrent calls for one file share one reading."""
 
-    def read() -> dict[str, Any]:
+    def read() -> bytes:
         data = stored_bytes(store, content_hash, name)
-        return answer_apart({"job": job, "name": name}, data, settings)
+        answer = answer_apart({"job": job, "name": name}, data, settings)
+        return zlib.compress(json.dumps(answer).encode(), level=1)
 
-    key = (job, store, content_hash, PurePosixPath(name).suffix.lower())
+    # By the whole name, with which the names of the files in this one begin.
+    key = (job, store, content_hash, name, settings.reader_seconds, settings.reader_memory_mb)
     try:
-        return await _awaited(_answers.start(key, read), settings)
+        packed = await _awaited(_answers.start(key, read), settings)
+        unpacked: dict[str, Any] = await asyncio.to_thread(lambda: json.loads(zlib.decompress(packed)))
+        return unpacked
     except Unreadable as error:
         raise ToolError(f"{name} {error.what}", cause=error.cause, hint=error.hint) from error
 
@@ -84,7 +96,7 @@ async def read_apart(job: Mapping[str, Any], data: bytes, settings: Settings) ->
     return await _awaited(TURNS.start(lambda: answer_apart(job, data, settings)), settings)
 
 
-async def _awaited(reading: Work[dict[str, Any]], settings: Settings) -> dict[str, Any]:
+async def _awaited(reading: Work[Answer], settings: Settings) -> Answer:
     try:
         async with asyncio.timeout(WAIT_S + settings.reader_seconds):
             return await asyncio.wrap_future(reading)
@@ -98,6 +110,13 @@ def document_apart(data: bytes, name: str, settings: Settings) -> Document:
     much memory, crashes its reader, or has too much text in it.
     """
     return _document(answer_apart({"job": "document", "name": name}, data, settings))
+
+
+def members_apart(data: bytes, name: str, settings: Settings) -> list[Member]:
+    """What `read_members` makes of `data`. Blocking. Raises Unreadable, as `document_apart`."""
+    answer = answer_apart({"job": "members", "name": name}, data, settings)
+    contents = io.BytesIO(answer.get("contents", b""))
+    return [Member(path, contents.read(length), *about) for path, length, *about in answer["members"]]
 
 
 def _document(answer: Mapping[str, Any]) -> Document:
@@ -158,6 +177,9 @@ class _Reader:
         try:
             whole = {**job, "size": len(data), "seconds": seconds, "memory": megabytes << 20}
             answer: dict[str, Any] = json.loads(self._exchange(json.dumps(whole).encode(), data))
+            if answer.get("members"):
+                assert self.process.stdout is not None
+                answer["contents"] = self.process.stdout.read(sum(each[1] for each in answer["members"]))
             return answer
         except (OSError, ValueError) as error:
             if time.monotonic() - began >= seconds:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from forethought.tools.documents.archive import parse_xml
+from forethought.tools.documents.archive import open_archive, parse_xml, properties
 from forethought.tools.documents.document import Document, Section, joined, list_item
-from forethought.tools.documents.drawings import M, diagram_texts, formula, not_shown
-from forethought.tools.documents.tables import markdown_table
+from forethought.tools.documents.drawings import (
+    Chunk,
+    M,
+    alternative,
+    chart_text,
+    diagram_texts,
+    formula,
+    joined_chunks,
+    not_shown,
+)
+from forethought.tools.documents.tables import NUMBER, SAME_CELL, markdown_table
 
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -19,34 +29,96 @@ _LONGEST_ITEM = 12
 
 
 def read_pptx(data: bytes) -> Document:
-    """A section a slide: title, text, tables, notes, comments, and the number of charts and pictures."""
+    """A section a slide: title, text, tables, charts, notes, comments, and the number of pictures."""
     from pptx.package import Package
 
     # `pptx.Presentation` refuses slide shows (.ppsx) and templates for their type alone.
     package: Any = Package.open(io.BytesIO(data))
     slides = list(package.main_document_part.presentation.slides)
-    sections = []
+    size = package.main_document_part.presentation
+    edges = (size.slide_width or 0, size.slide_height or 0)
+    sections, everywhere = [], set[str]()
     for number, slide in enumerate(slides, 1):
         _unwrap(slide.element)
         hidden = ", hidden" if slide.element.get("show") in ("0", "false") else ""
-        pieces = [joined(_blocks(slide)), not_shown(slide.element), _speaker_notes(slide), _comments(slide)]
+        shown = [*_new(slide, everywhere), joined(_blocks(slide, edges)), not_shown(slide.element)]
+        pieces = [*shown, _speaker_notes(slide), _comments(slide)]
         text = "\n\n".join(filter(None, pieces)) or "(This slide has no text.)"
         sections.append(Section(text, str(number), f"## Slide {number} of {len(slides)}{hidden}"))
+    if sections and (about := properties(open_archive(data), "".join(section.text for section in sections))):
+        sections[-1] = replace(sections[-1], text=f"{sections[-1].text}\n\n{about}")
     return Document(tuple(sections), unit="slide")
 
 
-def _blocks(slide: Any) -> Iterator[tuple[str, bool]]:
+def _new(slide: Any, seen: set[str]) -> list[str]:
+    """Texts of the slide's layout and master that no slide before had, such as 'Confidential'."""
+    shapes = [*slide.slide_layout.shapes, *slide.slide_layout.slide_master.shapes]
+    frames = (each.text_frame for each in shapes if each.has_text_frame and not each.is_placeholder)
+    new = [text for frame in frames if (text := " ".join(frame.text.split())) and text not in seen]
+    seen.update(new)
+    return [f"(On every slide of this layout: {text})" for text in new]
+
+
+def _blocks(slide: Any, edges: tuple[int, int]) -> Iterator[tuple[str, bool]]:
     """Each block from top to bottom, and whether it is a list's item."""
     title = slide.shapes.title
     for shape in sorted(_shapes(slide.shapes), key=lambda shape: (shape.top or 0, shape.left or 0)):
+        mark = _unseen(shape, edges)
         if shape.has_table:
-            rows = [[" ".join(cell.text.split()) for cell in row.cells] for row in shape.table.rows]
-            yield markdown_table([row for row in rows if any(row)]), False
+            yield markdown_table(_rows(shape.table, slide)), False
+        elif shape.has_chart:
+            yield chart_text(parse_xml(shape.chart.part.blob)), False
         elif shape.has_text_frame:
-            yield from _paragraphs(shape, is_title=title is not None and shape.element is title.element)
+            is_title = title is not None and shape.element is title.element
+            yield from _paragraphs(shape, slide, mark, is_title=is_title)
+        for picture in shape.element.iter("{*}cNvPr"):
+            yield alternative(picture), False
         for diagram in shape.element.iter("{*}relIds"):  # SmartArt
             data = slide.part.related_part(diagram.get(f"{_R}dm")).blob
             yield from ((list_item(text, 0), True) for text in diagram_texts(parse_xml(data)))
+
+
+def _unseen(shape: Any, edges: tuple[int, int]) -> tuple[str, ...]:
+    """The mark of a shape that no viewer of the slide sees."""
+    if any(each.get("hidden") in ("1", "true") for each in shape.element.iter("{*}cNvPr")):
+        return ("hidden text",)
+    spans = ((shape.left or 0, shape.width or 0, edges[0]), (shape.top or 0, shape.height or 0, edges[1]))
+    return ("hidden text, beside the slide",) if any(a >= e or a + size < 0 for a, size, e in spans) else ()
+
+
+def _rows(table: Any, slide: Any) -> list[list[str]]:
+    """The cells; one that is merged over several is repeated, a number is not."""
+    rows: list[list[str]] = []
+    for row in table.rows:
+        rows.append([])
+        for x, cell in enumerate(row.cells):
+            if cell.is_spanned:  # by the one on its left, or else by the one above it
+                text = rows[-1][x - 1] if cell._tc.get("hMerge") else rows[-2][x]
+                rows[-1].append(SAME_CELL if NUMBER.match(text) else text)
+            else:
+                texts = (_text(paragraph._p, slide) for paragraph in cell.text_frame.paragraphs)
+                rows[-1].append(" ".join(" ".join(texts).split()))
+    return [row for row in rows if any(row)]
+
+
+def _text(paragraph: Any, slide: Any, mark: tuple[str, ...] = ()) -> str:
+    """A paragraph's text with its marks: struck, raised, highlighted, linked."""
+    runs = (run for run in paragraph if run.tag in (f"{_A}r", f"{_A}fld", f"{_A}br"))
+    return joined_chunks(_chunk(run, slide, mark) for run in runs)
+
+
+def _chunk(run: Any, slide: Any, mark: tuple[str, ...]) -> Chunk:
+    text, looks = run.findtext(f"{_A}t") or "", run.find(f"{_A}rPr")
+    if looks is None or run.tag == f"{_A}br":
+        return "\n" if run.tag == f"{_A}br" else text, mark
+    marks = ["struck"] if looks.get("strike", "noStrike") != "noStrike" else []
+    marks += [f"highlighted in #{each.get('val')}" for each in looks.iterfind(f"{_A}highlight/*")]
+    marks += ["^"] if not looks.get("baseline", "0").startswith(("0", "-")) else []
+    for link in looks.iterfind(f"{_A}hlinkClick"):
+        address = slide.part.rels.get(link.get(f"{_R}id"))
+        if address is not None and address.is_external and address.target_ref != text:
+            text = text.replace(text.strip(), f"[{text.strip()}]({address.target_ref})")
+    return text, (*mark, *marks)
 
 
 def _unwrap(slide: Any) -> None:
@@ -70,9 +142,11 @@ def _shapes(shapes: Any) -> Iterator[Any]:
         yield from [shape] if inside is None else _shapes(inside)
 
 
-def _paragraphs(shape: Any, *, is_title: bool) -> Iterator[tuple[str, bool]]:
+def _paragraphs(
+    shape: Any, slide: Any, mark: tuple[str, ...], *, is_title: bool
+) -> Iterator[tuple[str, bool]]:
     for paragraph in shape.text_frame.paragraphs:
-        text, level = paragraph.text.strip(), paragraph.level
+        text, level = _text(paragraph._p, slide, mark).strip(), paragraph.level
         if not text:
             continue
         bullet = paragraph._p.find(f"{_A}pPr/{_A}buChar") is not None

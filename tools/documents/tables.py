@@ -124,4 +124,6 @@ def _line(cells: Row) -> str:
 
 
 def _escape(cell: str) -> str:
+    if "|" not in cell and cell.isprintable():  # one line: most cells are
+        return cell.strip()
     return "<br>".join(line.strip() for line in cell.strip().splitlines()).replace("|", "\\|")

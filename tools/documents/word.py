@@ -1,7 +1,7 @@
 """Word documents (.docx): headings, paragraphs, lists and tables in order, and what hangs on them.
 
-That is headers and footers, footnotes, endnotes and comments, fields of a form, text boxes, formulas as one
-line, and which words are raised (^1^) or struck out (~~12~~). Tracked changes count as accepted.
+That is headers and footers, watermarks, notes, fields of a form, text boxes, charts' data and formulas as one
+line. `word_text` marks tracked changes, comments, and what is struck, hidden, raised or highlighted.
 """
 
 from __future__ import annotations
@@ -9,41 +9,39 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from zipfile import ZipFile
 
-from forethought.tools.documents.archive import open_archive, parse_xml
+from forethought.tools.documents.archive import open_archive, parse_xml, properties
 from forethought.tools.documents.document import Document, Section, joined, list_item
-from forethought.tools.documents.drawings import M, diagram_texts, formula, not_shown
+from forethought.tools.documents.drawings import chart_text, diagram_texts, not_shown
+from forethought.tools.documents.pages import html_markdown
+from forethought.tools.documents.plain import decode
 from forethought.tools.documents.tables import NUMBER, SAME_CELL, WIDEST_SPAN, Row, markdown_table
 from forethought.tools.documents.word_numbers import Numbers, Styles, W, path, whole
+from forethought.tools.documents.word_text import Texts
 
 _STRICT = b"http://purl.oclc.org/ooxml/wordprocessingml/main"
 """The namespace of documents saved as 'Strict Open XML'."""
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_DROPPED = tuple(W + name for name in ("del", "moveFrom", "sdtPr", "sectPrChange", "pPrChange"))
-_BETWEEN = {W + "tab": "\t", W + "ptab": "\t", W + "cr": "\n", W + "noBreakHyphen": "-"}
-_NOTES = {"footnotes": "Footnotes", "endnotes": "Endnotes", "comments": "Comments"}
+_DROPPED = tuple(f"{W}{name}PrChange" for name in ("sect", "p", "r", "tbl", "tr", "tc"))
 _BULLETS = "•◦▪●○■·– "
 DEEPEST = 8
 
 
 def read_docx(data: bytes) -> Document:
-    """Headings, paragraphs, lists and tables in order, then footnotes, endnotes and comments."""
+    """Headings, paragraphs, lists and tables in order, then footnotes, endnotes and properties."""
     with open_archive(data) as archive:
-        return Document((Section("\n\n".join([joined(_Word(archive).blocks()), *_notes(archive)]).strip()),))
-
-
-def _notes(archive: ZipFile) -> Iterator[str]:
-    for part, title in _NOTES.items():
-        texts = (_words(note) for note in _part(archive, f"{part}.xml"))
-        if notes := [f"- {text}" for text in texts if text]:
-            yield "\n".join([f"{title}:", *notes])
+        word = _Word(archive)
+        text = "\n\n".join(filter(None, [joined(word.blocks()), *word.texts.rest()])).strip()
+        return Document((Section("\n\n".join(filter(None, [text, properties(archive, text)]))),))
 
 
 def _part(archive: ZipFile, name: str) -> Any:
-    """The root of a part, without what is deleted or said twice; one without content for a missing part.
+    """The root of a part, without what is said twice or was so before; an empty one for a missing part.
 
     Its name is as a relationship has it: from the folder of the document, or from the root.
     """
@@ -81,13 +79,14 @@ class _Word:
             for each in _part(archive, f"_rels/{name.partition('/')[2]}.rels")
         }
         self._numbers = Numbers(_part(archive, "numbering.xml"))
+        self.texts = Texts(partial(_part, archive), self._body, self._styles, self._targets)
 
     def blocks(self) -> Iterator[tuple[str, bool]]:
         """Each block and whether it is a list's item."""
         sections = iter(list(self._body.iter(f"{W}sectPr")))
         section = next(sections, None)
         yield from self._on_pages("header", section)
-        for element in _inner(self._body, f"{W}p", f"{W}tbl"):
+        for element in _inner(self._body, f"{W}p", f"{W}tbl", f"{W}altChunk"):
             yield from self._block(element)
             if section is not None and element.find(path("pPr", "sectPr")) is section:
                 yield from self._on_pages("footer", section)
@@ -97,6 +96,9 @@ class _Word:
         yield not_shown(self._body), False
 
     def _block(self, element: Any) -> Iterator[tuple[str, bool]]:
+        if element.tag == f"{W}altChunk":
+            yield self._included(element), False
+            return
         if element.tag == f"{W}tbl":
             yield markdown_table(self._rows(element)), False
             return
@@ -104,13 +106,16 @@ class _Word:
         for diagram in element.iter("{*}relIds"):  # SmartArt
             data = _part(self._archive, self._targets.get(diagram.get(f"{_R}dm"), ""))
             yield from ((list_item(text, 0), True) for text in diagram_texts(data))
+        for drawn in element.iter(f"{_C}chart"):
+            chart = _part(self._archive, self._targets.get(drawn.get(f"{_R}id"), ""))
+            yield chart_text(chart), False
         for box in _inner(element, f"{W}txbxContent"):
             for inside in _inner(box, f"{W}p", f"{W}tbl"):
                 yield from self._block(inside)
 
     def _paragraph(self, paragraph: Any) -> tuple[str, bool]:
         """The paragraph and whether it is a list's item."""
-        text = _text(paragraph).strip()
+        text = self.texts.of(paragraph).strip()
         label = self._label(paragraph, text)
         name, heading = self._styles.name(paragraph), self._styles.heading(paragraph)
         listed = self._styles.nearest(paragraph, "numPr", "numId") not in (None, "0")
@@ -152,7 +157,7 @@ class _Word:
         return rows
 
     def _cell(self, cell: Any) -> str:
-        texts = ((paragraph, _text(paragraph)) for paragraph in cell.iter(f"{W}p"))
+        texts = ((paragraph, self.texts.of(paragraph)) for paragraph in cell.iter(f"{W}p"))
         return " ".join(" ".join(self._label(paragraph, text) + text for paragraph, text in texts).split())
 
     def _on_pages(self, kind: str, section: Any) -> Iterator[tuple[str, bool]]:
@@ -165,41 +170,21 @@ class _Word:
             "even": self._even_pages,
         }
         for pages in (pages for pages in shown if shown[pages] and pages in by_pages):
-            target = self._targets.get(by_pages[pages], "")
-            if text := _words(_part(self._archive, target)):
+            part = _part(self._archive, self._targets.get(by_pages[pages], ""))
+            if text := self.texts.line(part):
                 yield f"({kind.title()} of the pages: {text})", False
+            for mark in part.iter("{urn:schemas-microsoft-com:vml}textpath"):
+                yield f"(Watermark of the pages: {mark.get('string')})", False
+
+    def _included(self, element: Any) -> str:
+        """A web page or a text that the document includes as a whole."""
+        name = posixpath.join("word", self._targets.get(element.get(f"{_R}id"), "")).replace("word//", "")
+        if name not in self._archive.namelist():
+            return ""
+        data = self._archive.read(name)
+        return read_docx(data).text if data.startswith(b"PK") else html_markdown(decode(data)[0])
 
 
 def _columns(element: Any, properties: str, name: str, default: int) -> int:
     value = element.find(path(properties, name))
     return min(default if value is None else whole(value.get(f"{W}val"), default), WIDEST_SPAN)
-
-
-def _words(element: Any) -> str:
-    """All text below an element on one line."""
-    return " ".join(" ".join(_text(paragraph) for paragraph in element.iter(f"{W}p")).split())
-
-
-def _text(element: Any) -> str:
-    """The text of a paragraph or a part of it; that of boxes is not its own."""
-    if element.tag == f"{W}t":
-        return element.text or ""
-    if element.tag == f"{W}br":
-        return "" if element.get(f"{W}type") in ("page", "column") else "\n"
-    if element.tag == f"{M}oMath":
-        return formula(element)
-    if element.tag in (f"{W}txbxContent", f"{W}pPr", f"{W}rPr") or not isinstance(element.tag, str):
-        return ""
-    text = _BETWEEN.get(element.tag) or "".join(map(_text, element))
-    return _marked(element, text) if element.tag == f"{W}r" else text
-
-
-def _marked(run: Any, text: str) -> str:
-    """The text of a run: raised, else a footnote's mark would become a digit of a number; or struck out."""
-    raised, struck = (run.find(path("rPr", name)) for name in ("vertAlign", "strike"))
-    words = marked = text.strip()
-    if words.isalnum() and raised is not None and raised.get(f"{W}val") == "superscript":
-        marked = f"^{marked}^"
-    if words and struck is not None and struck.get(f"{W}val") not in ("0", "false"):
-        marked = f"~~{marked}~~"
-    return text.replace(words, marked)

@@ -18,6 +18,7 @@ _ROMAN = (
     (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
 )  # fmt: skip
 _MOST_NUMBER = 32767
+_OFF = ("0", "false", "none", "off", "baseline")
 
 
 def path(*names: str) -> str:
@@ -34,24 +35,45 @@ class Styles:
     """What paragraphs are by their own properties and by their styles."""
 
     def __init__(self, root: Any) -> None:
-        styles = [style for style in root.iter(f"{W}style") if style.get(f"{W}type") == "paragraph"]
-        self._by_id = {style.get(f"{W}styleId"): style for style in styles}
+        self._by_id = {style.get(f"{W}styleId"): style for style in root.iter(f"{W}style")}
+        styles = [style for style in self._by_id.values() if style.get(f"{W}type") == "paragraph"]
         self._default = next((style for style in styles if style.get(f"{W}default") in ("1", "true")), None)
         self._chains: dict[str | None, list[Any]] = {}
 
     def chain(self, paragraph: Any) -> list[Any]:
         """The paragraph's style and the ones that this is based on."""
         named = paragraph.find(path("pPr", "pStyle"))
-        style_id = None if named is None else named.get(f"{W}val")
+        return self._chain(None if named is None else named.get(f"{W}val"), self._default)
+
+    def _chain(self, style_id: str | None, default: Any) -> list[Any]:
         if style_id not in self._chains:
             chain: list[Any] = []
-            style = self._by_id.get(style_id, self._default)
+            style = self._by_id.get(style_id, default)
             while style is not None and style not in chain:
                 chain.append(style)
                 base = style.find(f"{W}basedOn")
                 style = None if base is None else self._by_id.get(base.get(f"{W}val"))
             self._chains[style_id] = chain
         return self._chains[style_id]
+
+    def run(self, run: Any) -> dict[str, str]:
+        """The properties of a run: its own, else those of its style, else those of its paragraph's style.
+
+        '' is the value of one that is switched off.
+        """
+        paragraph = next(run.iterancestors(f"{W}p"), None)
+        own, named = run.find(f"{W}rPr"), run.find(path("rPr", "rStyle"))
+        character = [] if named is None else self._chain(named.get(f"{W}val"), None)
+        holders = [*character, *([] if paragraph is None else self.chain(paragraph))]
+        found: dict[str, str] = {}
+        for properties in (own, *(holder.find(f"{W}rPr") for holder in holders)):
+            for each in () if properties is None else properties:
+                value = each.get(f"{W}val", "1")
+                found.setdefault(str(each.tag).removeprefix(W), "" if value in _OFF else value)
+        shade = None if own is None else own.find(f"{W}shd")
+        if shade is not None and (fill := shade.get(f"{W}fill") or "auto").lower() not in ("auto", "ffffff"):
+            found.setdefault("highlight", f"#{fill}")
+        return found
 
     def name(self, paragraph: Any) -> str:
         """The name of its style, in English."""

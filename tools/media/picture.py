@@ -14,7 +14,7 @@ from PIL import Image as PIL
 from PIL import ImageOps, ImageStat
 
 from forethought.tools.documents.document import Unreadable
-from forethought.tools.kinds import picture_kind
+from forethought.tools.kinds import is_pdf, picture_kind
 
 Pixels = PIL.Image
 
@@ -24,8 +24,10 @@ LARGEST_BYTES = 3_500_000
 """Of a PNG; what is larger becomes a JPEG, of which no picture of this size is larger."""
 MOST_PIXELS = 89_000_000
 """More are not decoded: a few bytes can promise billions. Just below where Pillow itself begins to warn."""
+_SCALE = 3.0
+"""Pixels per point of a PDF's page: 216 to the inch."""
 _QUALITY = 80
-_FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP")
+_FORMATS = ("JPEG", "PNG", "GIF", "BMP", "WEBP", "TIFF", "AVIF")
 """The only decoders used, whatever the file's extension."""
 _LIGHT = 200
 """Mean brightness (0 to 255) above which a drawing without background is laid on black, not white."""
@@ -44,19 +46,52 @@ class Picture:
     """What the reader should know: scaled down, or only the first of several frames."""
 
 
-def prepare(data: bytes) -> Picture:
-    """The picture in a file's `data`, made ready in this process. Raises Unreadable: damaged, too large."""
-    pixels, size, animated = _decoded(data)
+def prepare(data: bytes, page: int | None = None) -> Picture:
+    """The picture in a file's `data`, or a page of a PDF or TIFF, made ready in this process.
+
+    Args:
+        data: The file.
+        page: Number of the page, from 1; None for the first.
+
+    Raises:
+        Unreadable: The file is damaged or too large, or has no such page.
+    """
+    if is_pdf(data):
+        return _pdf_page(data, page or 1)
+    pixels, size, frames, animated = _decoded(data, (page or 1) - 1)
     encoded, mime = _encoded(pixels, photo=picture_kind(data) == "jpg")
-    notes = ["it is animated; only its first frame was looked at"] if animated else []
+    which = "its first frame" if page is None else f"frame {page}"
+    notes = [f"it is animated; only {which} was looked at"] if animated else []
+    if frames > 1 and not animated:
+        notes.append(f"page {page or 1} of {frames}")
     if pixels.size != size:
         notes.append(f"scaled down to {pixels.width} x {pixels.height}")
     return Picture(mime, encoded, *size, "; ".join(notes))
 
 
-def _decoded(data: bytes) -> tuple[Pixels, tuple[int, int], bool]:
-    """The first frame, upright and scaled down, the size that it has in the file, and whether more frames
-    follow.
+def _pdf_page(data: bytes, page: int) -> Picture:
+    from forethought.tools.documents.pdf import open_pdf
+
+    with open_pdf(data) as document:
+        if not 1 <= page <= len(document):
+            raise _no_page(page, len(document))
+        shown = document[page - 1]
+        scale = min(_SCALE, LONGEST_SIDE / max(*shown.get_size(), 1.0))
+        document.init_forms()  # so that filled fields are drawn
+        pixels = shown.render(scale=scale).to_pil().convert("RGB")
+        encoded, mime = _encoded(pixels, photo=False)
+        return Picture(mime, encoded, pixels.width, pixels.height, f"page {page} of {len(document)}")
+
+
+def _no_page(page: int, pages: int) -> Unreadable:
+    return Unreadable(
+        f"has {pages} pages; there is no page {page}", cause="arguments", hint="Ask for another."
+    )
+
+
+def _decoded(data: bytes, number: int) -> tuple[Pixels, tuple[int, int], int, bool]:
+    """A frame, upright and scaled down, the size that it has in the file, how many frames there are, and
+    whether they are a film.
     """
     PIL.init()  # so that every decoder in _FORMATS is there to be chosen
     try:
@@ -64,14 +99,18 @@ def _decoded(data: bytes) -> tuple[Pixels, tuple[int, int], bool]:
         if image.width * image.height > MOST_PIXELS:
             raise PIL.DecompressionBombError
         # MPO is a JPEG with a second picture, as some telephones make: no film.
-        animated = image.format != "MPO" and bool(getattr(image, "is_animated", False))
-        image.seek(0)
+        frames = 1 if image.format == "MPO" else getattr(image, "n_frames", 1)
+        if number >= frames:
+            raise _no_page(number + 1, frames)
+        image.seek(number)
         ImageOps.exif_transpose(image, in_place=True)
         size, plain = image.size, _plain(image)
         plain.thumbnail((LONGEST_SIDE, LONGEST_SIDE), PIL.Resampling.LANCZOS)
         flat = _on_ground(plain) if plain.mode == "RGBA" else plain.copy()
         flat.info = {}
-        return flat, size, animated
+        return flat, size, frames, frames > 1 and image.format != "TIFF"
+    except Unreadable:
+        raise
     except (PIL.DecompressionBombError, PIL.DecompressionBombWarning) as error:
         raise Unreadable(
             f"is too large to be looked at (at most {MOST_PIXELS // 1_000_000} million pixels)",

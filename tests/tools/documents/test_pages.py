@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import plistlib
+from email.message import EmailMessage
+
 import pytest
 
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.formats import read_document
+from forethought.tools.documents.pages import html_markdown, read_html
 from tests.tools.documents import bombs
 
 PAGE = """<!DOCTYPE html><html><head><title>Rates of 2026</title><style>p {color: red}</style></head><body>
@@ -85,3 +89,46 @@ def test_an_unusable_e_book_is_named(members: dict[str, bytes | str]) -> None:
     book = {"mimetype": "application/epub+zip", "META-INF/container.xml": CONTAINER, **members}
     with pytest.raises(Unreadable, match=r"damaged|no chapter"):
         read_document(bombs.zipped(book), "a.epub")
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("<p>EUR <del>450</del> <ins>540</ins></p>", "EUR [deleted: 450] [inserted: 540]"),
+        ("<style>.old{text-decoration:line-through}</style><p class=old>450</p>", "[struck: 450]"),
+        ("<p>EUR <s>450</s> 540</p>", "EUR [struck: 450] 540"),
+        ('<p style="display: none">450</p>', "[hidden: 450]"),
+        (
+            "<style>@media print {.x{display:none}} #y{display:none}</style><p class=x>1<p id=y>2",
+            "1\n\n[hidden: 2]",
+        ),
+        ("<input name=rate value=450> <input type=checkbox checked> yes", "[field rate: 450] [x]  yes"),
+        ("<select><option>A<option selected>B</select>", "[chosen: B; other choices: A]"),
+        ("<p><abbr title='net of tax'>450</abbr></p>", "450 (net of tax)"),
+        ("<svg><text>Q1 450</text></svg>", "[drawing: Q1 450]"),
+        ("<iframe srcdoc='&lt;p&gt;450&lt;/p&gt;'></iframe>", "450"),
+        (
+            '<p>Tea</p><script type="application/ld+json">{"price": "4,50"}</script>',
+            'Tea\n\nData for search engines: {"price": "4,50"}',
+        ),
+    ],
+)
+def test_what_a_page_shows_by_its_looks_or_its_attributes_is_put_into_words(body: str, text: str) -> None:
+    assert read_html(body.encode()).text == text
+
+
+def test_a_page_on_the_web_does_not_show_what_it_hides() -> None:
+    assert "450" not in html_markdown("<head><meta name=description content=450></head>Hi", "http://x.org")
+
+
+def test_a_saved_page_is_read_from_its_one_file() -> None:
+    saved = EmailMessage()
+    saved["Snapshot-Content-Location"] = "https://example.org/rates"
+    saved.set_content("<p>Rate: 450 \u20ac</p>", subtype="html", charset="utf-8")
+    saved.make_related()
+    saved.add_related(b"x", "image", "png")
+    text = read_document(saved.as_bytes(), "rates.mhtml").text
+    assert text == "Saved from https://example.org/rates\n\nRate: 450 €"
+    page = {"WebResourceData": b"<p>Rate: 450</p>", "WebResourceURL": "https://example.org"}
+    archive = plistlib.dumps({"WebMainResource": page}, fmt=plistlib.FMT_BINARY)
+    assert read_document(archive, "a.webarchive").text == "Saved from https://example.org\n\nRate: 450"

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from forethought.tools.documents.content import read_content
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.formats import read_document
-from forethought.tools.documents.plain import BROKEN_UTF8, NOT_UTF8, read_text
+from forethought.tools.documents.plain import BROKEN_UTF8, NOT_UTF8, decode, read_text
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -19,7 +20,7 @@ def test_text_of_any_name_stays_as_it_is(name: str, encoding: str) -> None:
 def test_text_that_is_not_utf8_is_read_and_the_guess_is_told() -> None:
     document = read_document("Café für 5 €".encode("cp1252"), "a.txt")
     assert document.text == "Café für 5 €"
-    assert document.note == NOT_UTF8
+    assert document.note == NOT_UTF8.format("cp1252")
 
 
 @pytest.mark.parametrize("data", [bytes(range(256)), b"a\0b"])
@@ -68,3 +69,50 @@ def test_title_lines_stay_above_the_table_and_line_breaks_in_the_cell() -> None:
 
 def test_one_column_is_a_list_of_lines() -> None:
     assert read_document(b"name\nAna\nBen\n", "a.csv").text == "name\nAna\nBen"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Miasto;Kwota\nŁódź;450\nKraków;300\n", "cp1250"),
+        ("Město;Částka\nPlzeň;450\nČeské Budějovice;12\n", "cp1250"),
+        ("Город;Сумма\nМосква;450\nКазань;300\n", "cp1251"),
+        ("Город;Сумма\nМосква;450\n", "koi8-r"),
+        ("Πόλη;Ποσό\nΑθήνα;450\n", "cp1253"),
+        ("Şehir;Tutar\nİstanbul;450\nMuğla;1\n", "cp1254"),
+        ("Miestas;Suma\nŠiauliai;450\nPanevėžys;3\n", "cp1257"),
+        ("都市,金額\n東京,450\n大阪,300\n", "cp932"),
+        ("城市,金额\n北京,450\n上海,300\n", "gb18030"),
+        ("도시,금액\n서울,450\n부산,300\n", "cp949"),
+        ("Größe;Preis\nMüller;4,50\n", "cp850"),
+        ("Größe;Preis\nMüller;4,50\n", "mac_roman"),
+        ("Größe;Preis\nMüller;4,50 €\n", "cp1252"),
+        ("Ciudad;Precio\nLogroño;12\n", "cp1252"),
+        ("20 °C, 5 µm", "cp1252"),
+        ("Price £5", "cp1252"),
+        ("City;Sum\nBonn;450\n", "utf-16-le"),
+        ("都市,金額\n", "iso2022_jp"),
+    ],
+)
+def test_an_encoding_is_told_by_its_letters(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding))[0] == text
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("sep=;\nCity;Cost;Code\nBonn;1.234,56;01234\nUlm;12;5\nKiel;n/a;9", [1234.56, 12, "n/a"]),
+        ('City,Cost\nBonn,"1,234.50"\nUlm,3.5', [1234.5, 3.5]),
+        ("City;Cost\nBonn;1.234\nUlm;2.345", ["1.234", "2.345"]),
+        ("City;Cost\nBonn;12.03.2026\nUlm;1.5", ["12.03.2026", "1.5"]),
+        ("City,Cost\nBonn,1.5\nUlm,2", ["1.5", "2"]),
+    ],
+)
+def test_numbers_of_other_countries_become_numbers_where_the_table_tells(
+    text: str, rows: list[object]
+) -> None:
+    content = read_content(text.encode(), "a.csv")
+    assert isinstance(content.tables, list)
+    assert [row[1] for row in content.tables[1:]] == rows
+    assert content.text == text
+    assert bool(read_document(text.encode(), "a.csv").note) == ("1.234,56" in text)

@@ -1,7 +1,8 @@
-"""Formats that only unstructured reads: what LibreOffice converts for it."""
+"""Formats that LibreOffice converts, and kinds that nothing reads."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import docx
@@ -9,6 +10,7 @@ import pytest
 from docx.oxml.ns import qn
 from PIL import Image
 
+from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.formats import read_document
 from tests.support.web_server import Sent, StartServer
 
@@ -56,3 +58,30 @@ def test_no_address_in_an_old_document_is_asked_for(
     text = read_document((FOLDER / "letter.doc").read_bytes(), "letter.doc").text
     assert f"See {web.url}/text" in text
     assert web.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "instead"),
+    [
+        ("budget.numbers", b"PK\x05\x06" + b"\0" * 18, ".xlsx"),
+        ("plan.vsd", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "PDF"),
+        ("members.accdb", b"\0\1\0\0Standard ACE DB", ".xlsx"),
+        ("notes.gdoc", b'{"url": "https://example.org"}', ".docx"),
+        ("photo.heic", b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "JPG"),
+    ],
+)
+def test_a_kind_that_nothing_reads_is_named_with_what_to_ask_for(
+    name: str, data: bytes, instead: str
+) -> None:
+    with pytest.raises(Unreadable) as raised:
+        read_document(data, name)
+    assert name.partition(".")[2] in raised.value.what
+    assert instead in raised.value.hint
+
+
+def test_a_picture_of_several_pages_says_how_many() -> None:
+    pages = [Image.new("1", (8, 8), number) for number in (0, 1, 1)]
+    file = io.BytesIO()
+    pages[0].save(file, "TIFF", save_all=True, append_images=pages[1:])
+    with pytest.raises(Unreadable, match="3 pages"):
+        read_document(file.getvalue(), "fax.tif")

@@ -7,6 +7,8 @@ from typing import Any
 
 from PIL import Image
 from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 from pptx.opc.package import Part
 from pptx.opc.packuri import PackURI
 from pptx.oxml import parse_xml
@@ -118,3 +120,73 @@ def test_a_shape_for_newer_programs_is_read_with_its_formula() -> None:
     slide.shapes._spTree.append(both)
     both[0].append(shape._element)
     assert slide_text(deck) == "- Energy is mc^(2)"
+
+
+def blank(deck: Any) -> Any:
+    return deck.slides.add_slide(deck.slide_layouts[6])
+
+
+def box(slide: Any, text: str, left: int = 5) -> Any:
+    shape = slide.shapes.add_textbox(left, 5, Inches(4), Inches(1))
+    shape.text_frame.text = text
+    return shape
+
+
+def test_a_chart_is_a_table_of_its_data() -> None:
+    deck = Presentation()
+    data = CategoryChartData()
+    data.categories = ["May", "June"]
+    data.add_series("Sales", (450, None))
+    data.add_series("Plan", (500, 540))
+    frame = blank(deck).shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 5, 5, Inches(4), Inches(3), data)
+    frame.chart.has_title = True
+    frame.chart.chart_title.text_frame.text = "Pieces"
+    assert slide_text(deck) == (
+        "Chart: Pieces\n\n|  | Sales | Plan |\n| --- | --- | --- |\n| May | 450 | 500 |\n| June |  | 540 |"
+    )
+
+
+def test_struck_raised_and_linked_words_say_so() -> None:
+    deck = Presentation()
+    paragraph = box(blank(deck), "Fee 45").text_frame.paragraphs[0]
+    for text, name, value in (("2", "baseline", "30000"), (" ", "", ""), ("4", "strike", "sngStrike"),
+                              ("50", "strike", "sngStrike")):  # fmt: skip
+        run = paragraph.add_run()
+        run.text = text
+        if name:
+            run.font._element.set(name, value)
+    link = paragraph.add_run()
+    link.text = " rules"
+    link.hyperlink.address = "https://example.org"
+    assert slide_text(deck) == "- Fee 45^2^ [struck: 450] [rules](https://example.org)"
+
+
+def test_what_no_viewer_sees_is_marked() -> None:
+    deck = Presentation()
+    slide = blank(deck)
+    box(slide, "Results")
+    box(slide, "old 450", deck.slide_width + 5)
+    box(slide, "secret 540")._element.nvSpPr.cNvPr.set("hidden", "1")
+    assert slide_text(deck) == (
+        "- Results\n- [hidden text: secret 540]\n- [hidden text, beside the slide: old 450]"
+    )
+
+
+def test_merged_cells_are_repeated_and_figures_are_not() -> None:
+    deck = Presentation()
+    table = blank(deck).shapes.add_table(2, 2, 5, 5, Inches(4), Inches(1)).table
+    for row, text in enumerate(("Plan", "450")):
+        table.cell(row, 0).text = text
+        table.cell(row, 0).merge(table.cell(row, 1))
+    assert slide_text(deck) == "| Plan | Plan |\n| --- | --- |\n| 450 | (same cell) |"
+
+
+def test_a_text_of_all_slides_is_said_once() -> None:
+    deck = Presentation()
+    for number in range(2):
+        box(blank(deck), f"Slide {number}")
+    layout = deck.slide_layouts[6].shapes._spTree
+    layout.append(box(deck.slides[1], "DRAFT")._element)
+    one, two = (section.text for section in read_document(saved(deck), "a.pptx").sections)
+    assert one.startswith("(On every slide of this layout: DRAFT)")
+    assert "DRAFT" not in two

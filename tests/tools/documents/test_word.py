@@ -117,7 +117,7 @@ TABLE = f"<w:tbl><w:tblPr/><w:tblGrid><w:gridCol/></w:tblGrid>{row('head')}{cont
         ([paragraph(run("Name: "), control(run("Ann")))], "Name: Ann"),
         (
             [paragraph(run("Limit "), DELETED, f"<w:ins w:id='2' w:author='a'>{run('80')}</w:ins>")],
-            "Limit 80",
+            "Limit [deleted by a: 50] [inserted by a: 80]",
         ),
         (
             [paragraph(run("Before"), f"<w:r>{BOX_AND_FALLBACK}</w:r>"), paragraph(run("After"))],
@@ -144,7 +144,7 @@ def test_marks_of_notes_stay_what_they_are() -> None:
     figure.add_run("1").font.superscript = True
     figure.add_run(" 130").font.strike = True
     assert read_docx(saved(made)).text == (
-        "Fees\n\n* Guests pay 5 more.\n\n-12 degrees\n\n• tea\n\nTotal 120^1^ ~~130~~"
+        "Fees\n\n* Guests pay 5 more.\n\n-12 degrees\n\n• tea\n\nTotal 120^1^ [struck: 130]"
     )
 
 

@@ -22,7 +22,7 @@ from openpyxl.worksheet.formula import ArrayFormula
 from forethought.tools.documents.document import Document, Unreadable
 from forethought.tools.documents.formats import read_document
 from forethought.tools.documents.number_formats import formatted
-from forethought.tools.documents.workbooks import cell_text, section
+from forethought.tools.documents.sheets import cell_text
 
 PRICES = Path(__file__).with_name("prices.xls").read_bytes()
 """Written with xlwt: a title row, a table from A3 on, a merged cell, a hidden sheet."""
@@ -68,9 +68,10 @@ def test_a_sheet_keeps_its_title_rows_table_and_numbers(document: Document) -> N
     assert june.heading == '## Sheet "June" (1 of 3)'
     assert june.text == (
         "Merged cells: B3:E3\n\nHidden rows: 7\n\nHidden columns: D\n\nPrices of June 2026\n\n"
-        "Cells B5:E8:\n\n| Item | Price | Bought | Share |\n| --- | --- | --- | --- |\n"
-        "| Tea | 1234.5 | 2026-06-01 | 15.5% |\n| Milk \\| oat | 12 | 2026-06-02 08:30:00 | 100% |\n"
-        "| Sum | (=SUM(C6:C7), value not stored) | 09:05:00 | 0.3 |\n\n"
+        "Cells B5:E8:\n\n| Item | Price | [hidden column] Bought | Share |\n| --- | --- | --- | --- |\n"
+        "| Tea | 1234.5 | [hidden] 2026-06-01 | 15.5% |\n"
+        "| [hidden row] Milk \\| oat | 12 | [hidden] 2026-06-02 08:30:00 | 100% |\n"
+        "| Sum | (=SUM(C6:C7), value not stored; it computes to 1246.5) | [hidden] 09:05:00 | 0.3 |\n\n"
         "H20: Checked by; I20: Ana\n\nComments on cells:\n- C6: Ask Ana before use"
     )
 
@@ -94,7 +95,7 @@ def test_a_cell_that_is_struck_out_says_so() -> None:
     for row in (["Item", "Price"], ["Tea", 3], ["Milk", 2]):
         sheet.append(row)
     sheet["B2"].font = Font(strike=True)
-    assert "| Tea | ~~3~~ |\n| Milk | 2 |" in read_document(saved(book), "a.xlsx").text
+    assert "| Tea | [struck: 3] |\n| Milk | 2 |" in read_document(saved(book), "a.xlsx").text
 
 
 def test_a_merged_number_counts_once() -> None:
@@ -160,7 +161,7 @@ def shown(*rows: list[str], merged: str = "") -> str:
         sheet.append(row)
     if merged:
         sheet.merge_cells(merged)
-    return section(sheet, sheet, "(1 of 1)").text
+    return read_document(saved(book), "a.xlsx").sections[0].text
 
 
 def test_an_empty_row_ends_a_table() -> None:

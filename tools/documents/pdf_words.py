@@ -1,0 +1,252 @@
+"""The words of a PDF's page with their places, its ruled lines and its pictures, through PDFium."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import Any, NamedTuple
+
+from forethought.tools.documents.pdf_grids import MOST_RULES, Rule, with_tables
+from forethought.tools.documents.pdf_layout import Word, line_of, page_text, rows_of
+
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top on the page, in points."""
+_TOKEN = re.compile(r"[^\s\ufffe\x02\0]+[\ufffe\x02]?")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_MOST_OBJECTS = 5000
+_MOST_SEGMENTS = 400
+_THIN = 2.5
+_WHITE, _TINY = 250, 2
+_FEW = 15
+"""Words at another angle than most, which are shown on one line."""
+
+
+class Area(NamedTuple):
+    """A filled area or a picture."""
+
+    box: Box
+    order: int
+    """Of what is drawn; later things cover earlier ones."""
+    dark: bool
+    """Whether white text can be read on it."""
+    covers: bool
+
+
+@dataclass
+class Drawn:
+    """The page's box, and the things on it besides text."""
+
+    page: Box
+    rules: list[Box] = field(default_factory=list)
+    areas: list[Area] = field(default_factory=list)
+    pictures: list[Box] = field(default_factory=list)
+    order: dict[int, int] = field(default_factory=dict)
+    """By the address of each thing when it is drawn."""
+
+
+def text_of(text_page: Any, drawn: Drawn, struck: Sequence[Box]) -> str:
+    """A page's text in reading order.
+
+    Args:
+        text_page: PDFium's text of the page.
+        drawn: What else is drawn there.
+        struck: Boxes that an annotation strikes out.
+    """
+    from pypdfium2 import raw
+
+    text = text_page.get_text_range(errors="replace")
+    if _RIGHT_TO_LEFT.search(text) or raw.FPDFText_CountChars(text_page) != len(text):
+        return str(text_page.get_text_range()).replace("\r\n", "\n").replace("\ufffe", "-").strip()
+    tokens: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for token in _TOKEN.finditer(text):
+        angle = round(math.degrees(raw.FPDFText_GetCharAngle(text_page, token.start()))) % 360
+        tokens[angle].append(token.span())
+    pieces: list[str] = []
+    for angle in sorted(tokens, key=lambda angle: -len(tokens[angle])):
+        view = _View(text_page, text, angle, drawn, struck)
+        words = [word for start, end in tokens[angle] for word in view.words(start, end)]
+        _strike(words, view.rules)
+        # Some programs draw a word twice to make it bold.
+        words = list({(w.text, round(w.x0), round(w.bottom)): w for w in words}.values())
+        if not pieces or len(words) >= _FEW:
+            pieces.append(page_text(with_tables(words, view.rules)))
+            continue
+        line = " ".join(line_of(row.words) for row in rows_of(words))
+        pieces.append(f"[{'turned text' if angle % 90 == 0 else 'text across the page'}: {line}]")
+    return "\n\n".join(filter(None, pieces))
+
+
+class _View:
+    """A page seen so that text of an angle is level."""
+
+    def __init__(self, text_page: Any, text: str, angle: int, drawn: Drawn, struck: Sequence[Box]) -> None:
+        from pypdfium2 import raw
+
+        self._raw, self._page, self._text = raw, text_page.raw, text
+        turn = -math.radians(angle)
+        self._level, self._cos, self._sin = angle == 0, round(math.cos(turn), 9), round(math.sin(turn), 9)
+        self.rules, self._struck = ([self._turned(*box) for box in boxes] for boxes in (drawn.rules, struck))
+        self._areas = [(self._turned(*area.box), area) for area in drawn.areas]
+        self._sheet, self._order = self._turned(*drawn.page), drawn.order
+        # PDFium writes its answers here: a million of them are faster than a million of new ones.
+        self._x, self._y, self._box, self._matrix = (
+            ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF(), raw.FS_MATRIX()
+        )  # fmt: skip
+        self._colour = [ctypes.c_uint() for _ in range(4)]
+
+    def words(self, start: int, end: int) -> Iterator[Word]:
+        """A token as words: raised digits are a word of their own, which is glued to the one before."""
+        chars = [self._char(start, end - 1)]
+        if end - start > 1:
+            last = self._char(end - 1, end - 1)
+            level = abs(chars[0].bottom - last.bottom) < 0.1 and last.x1 > chars[0].x0
+            if not level or any(map(str.isdigit, self._text[start:end])):
+                chars = [self._char(at, at) for at in range(start, end)]
+        begun: Word | None = None
+        for char in chars:
+            if begun and _level(begun, char):
+                begun.text, begun.x1 = begun.text + char.text, max(begun.x1, char.x1)
+                continue
+            if begun:
+                yield begun
+            char.glued = begun is not None
+            begun = char
+        if begun:
+            yield begun
+
+    def _char(self, at: int, last: int) -> Word:
+        """The character at `at`, or the text from there to `last`."""
+        raw, x, y, box, matrix = self._raw, self._x, self._y, self._box, self._matrix
+        raw.FPDFText_GetCharOrigin(self._page, at, x, y)
+        raw.FPDFText_GetMatrix(self._page, at, matrix)
+        raw.FPDFText_GetLooseCharBox(self._page, last, box)
+        seen = self._turned(box.left, box.bottom, box.right, box.top)
+        size = (
+            raw.FPDFText_GetFontSize(self._page, at) * math.hypot(matrix.c, matrix.d)
+            or seen.bottom - seen.top
+        )
+        left, base = self._point(x.value, y.value)
+        shown = self._text[at : last + 1].replace("\ufffe", "-").replace("\x02", "-")
+        word = Word(shown, left, max(seen.x1, left), base - 0.8 * size, base + 0.2 * size)
+        word.mark = self._mark(word, at)
+        return word
+
+    def _mark(self, word: Word, at: int) -> str:
+        """What a reader must know of a word: that it is struck or hidden."""
+        raw, size, x = self._raw, word.bottom - word.top, (word.x0 + word.x1) / 2
+        y = word.top + size / 2
+        for box in self._struck:
+            if box.holds(x, y):
+                return "struck"
+        if not self._sheet.holds(x, y):
+            return "hidden text, outside the page"
+        raw.FPDFText_GetFillColor(self._page, at, *self._colour)
+        red, green, blue, alpha = (each.value for each in self._colour)
+        item = raw.FPDFText_GetTextObject(self._page, at)
+        under = [(box, area) for box, area in self._areas if box.holds(x, y)]
+        unseen = alpha == 0 or raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE
+        if unseen or min(red, green, blue) >= _WHITE or size < _TINY:
+            return "" if any(area.dark for _, area in under) else "hidden text"
+        order = self._order.get(_address(item), math.inf) if under else 0
+        over = (box for box, area in under if area.covers and area.order > order)
+        if any(box.x0 <= word.x0 + size / 4 and box.x1 >= word.x1 - size / 4 for box in over):
+            return "hidden text, under a box"
+        return ""
+
+    def _point(self, x: float, y: float) -> tuple[float, float]:
+        return x * self._cos + y * self._sin, x * self._sin - y * self._cos
+
+    def _turned(self, left: float, bottom: float, right: float, top: float) -> Rule:
+        if self._level:
+            return Rule(left, right, -top, -bottom)
+        xs, ys = zip(*(self._point(x, y) for x in (left, right) for y in (bottom, top)), strict=True)
+        return Rule(min(xs), max(xs), min(ys), max(ys))
+
+
+def _strike(words: list[Word], rules: Sequence[Rule]) -> None:
+    """Mark the words through which a line is drawn that is no longer than they are together."""
+    for rule in rules if len(rules) < MOST_RULES else ():
+        y = (rule.top + rule.bottom) / 2
+        crossed = [
+            word for word in words
+            if rule.level and word.top + 0.3 * word.size < y < word.top + 0.7 * word.size
+            and min(word.x1, rule.x1) - max(word.x0, rule.x0) > 0.7 * (word.x1 - word.x0)
+        ]  # fmt: skip
+        if sum(word.x1 - word.x0 for word in crossed) > 0.6 * (rule.x1 - rule.x0):
+            for word in crossed:
+                word.mark = "struck"
+
+
+def _level(one: Word, other: Word) -> bool:
+    """Whether two characters of a token are equally high, as a raised figure is not."""
+    size = max(one.bottom - one.top, other.bottom - other.top)
+    return abs(one.bottom - other.bottom) < 0.1 * size and abs(one.top - other.top) < 0.1 * size
+
+
+def drawn_on(page: Any) -> Drawn:
+    """The lines, filled areas and pictures of a page."""
+    from pypdfium2 import raw
+
+    drawn = Drawn(page.get_bbox())
+    for order, item in enumerate(islice(page.get_objects(), _MOST_OBJECTS)):
+        drawn.order[_address(item.raw)] = order
+        if item.type not in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH):
+            continue
+        outer = _outer(item.container)
+        box = outer.on_rect(*item.get_bounds())
+        if item.type == raw.FPDF_PAGEOBJ_IMAGE:
+            drawn.pictures.append(box)
+            drawn.areas.append(Area(box, order, dark=True, covers=False))  # it may be the scan of its text
+            continue
+        drawn.rules += _rules(item, box, outer)
+        mode, stroke, colour = ctypes.c_int(), ctypes.c_int(), [ctypes.c_uint() for _ in range(4)]
+        raw.FPDFPath_GetDrawMode(item, mode, stroke)
+        raw.FPDFPageObj_GetFillColor(item, *colour)
+        # The box around a shape of more than four sides is not the shape.
+        solid = raw.FPDFPath_CountSegments(item) <= 5 and not raw.FPDFPageObj_HasTransparency(item)
+        if mode.value:
+            drawn.areas.append(Area(box, order, min(c.value for c in colour[:3]) < _WHITE, solid))
+    return drawn
+
+
+def _address(item: Any) -> int:
+    return ctypes.cast(item, ctypes.c_void_p).value or 0
+
+
+def _outer(form: Any) -> Any:
+    """The matrix of the forms around a thing."""
+    from pypdfium2 import PdfMatrix
+
+    return form.get_matrix().multiply(_outer(form.container)) if form else PdfMatrix()
+
+
+def _rules(item: Any, box: Box, outer: Any) -> list[Box]:
+    """The thin lines of a path: it is one itself, or it consists of them."""
+    from pypdfium2 import raw
+
+    count = raw.FPDFPath_CountSegments(item)
+    if _thin(box) or count > _MOST_SEGMENTS:
+        return [box] if count <= _MOST_SEGMENTS else []
+    matrix, rules = item.get_matrix().multiply(outer), []
+    x, y, before, start = ctypes.c_float(), ctypes.c_float(), (0.0, 0.0), (0.0, 0.0)
+    for number in range(count):
+        segment = raw.FPDFPath_GetPathSegment(item, number)
+        raw.FPDFPathSegment_GetPoint(segment, x, y)
+        point = matrix.on_point(x.value, y.value)
+        if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_MOVETO:
+            start = before = point
+        ends = [start] if raw.FPDFPathSegment_GetClose(segment) else []
+        for one, other in pairwise([before, point, *ends]):
+            rules.append((*map(min, one, other), *map(max, one, other)))
+        before = point
+    return [rule for rule in rules if _thin(rule)]
+
+
+def _thin(box: Box) -> bool:
+    width, height = box[2] - box[0], box[3] - box[1]
+    return min(width, height) <= _THIN < max(width, height)

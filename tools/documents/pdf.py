@@ -87,7 +87,8 @@ def _page(document: Any, number: int, titles: list[str]) -> tuple[str, str]:
         text_page.close()
         page.close()
     words = len(text.split())
-    large = any((x1 - x0) * (y1 - y0) > _LARGE * width * height for x0, y0, x1, y1 in drawn.pictures)
+    boxes = (area.box for area in drawn.areas if area.picture)
+    large = any((x1 - x0) * (y1 - y0) > _LARGE * width * height for x0, y0, x1, y1 in boxes)
     missing = "" if words else NO_TEXT
     if words and large and words < _FEW_WORDS:
         missing = PICTURE

@@ -33,7 +33,7 @@ class Area(NamedTuple):
     order: int
     """Its place among all drawn things; a later one may cover an earlier one."""
     dark: bool
-    """Whether it shows white text that is on it."""
+    """Whether white text on it can be seen."""
     covers: bool
     picture: bool = False
 

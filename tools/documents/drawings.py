@@ -77,7 +77,7 @@ def _marked(text: str, marks: Sequence[str]) -> str:
 
 
 def joined_chunks(chunks: Iterable[Chunk]) -> str:
-    """Texts with their marks, the outermost first, as one text; what has the same marks is marked once."""
+    """Texts with their marks as one text. Neighbours with the same marks get them once."""
     text = ""
     for marks, group in groupby(chunks, key=lambda chunk: chunk[1]):
         piece = _marked("".join(chunk[0] for chunk in group), marks)

@@ -19,7 +19,7 @@ NO_TEXT = "(This page has no text; it is probably an image. inspect_image(path, 
 PICTURE = "(Most of this page is a picture, whose text is not here. inspect_image(path, page={}) shows it.)"
 _UNDECODED = "(The characters of this page cannot be decoded. inspect_image(path, page={}) shows it.)"
 _LARGE = 0.4
-"""The share of a page from which a picture is most of it."""
+"""The least share of a page that a picture covers to count as most of it."""
 _FEW_WORDS = 40
 """Words on a page that has such a picture: more come from text recognition, or belong to a form."""
 _STRANGE = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
@@ -49,8 +49,8 @@ def read_pdf(data: bytes) -> Document:
         )
         for number, (text, missing) in enumerate(texts, 1)
     )
-    pages = f"Page{'s' * (len(unseen) > 1)} {number_ranges(unseen)}"
-    note = f"{pages}: not all is text. inspect_image(path, page) shows a page." if unseen else ""
+    pages = f"Page{'s' * (len(unseen) > 1)} {number_ranges(unseen)} {'have' if len(unseen) > 1 else 'has'}"
+    note = f"{pages} no text, or little: inspect_image(path, page) shows it." if unseen else ""
     return Document(tuple(sections), unit="page", note=note)
 
 
@@ -87,7 +87,9 @@ def _page(document: Any, number: int, titles: list[str]) -> tuple[str, str]:
         text_page.close()
         page.close()
     words = len(text.split())
-    large = any((x1 - x0) * (y1 - y0) > _LARGE * width * height for x0, y0, x1, y1 in drawn.pictures)
+    boxes = (area.box for area in drawn.areas if area.picture)
+    # A scanner may divide the picture into strips.
+    large = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in boxes) > _LARGE * width * height
     missing = "" if words else NO_TEXT
     if words and large and words < _FEW_WORDS:
         missing = PICTURE

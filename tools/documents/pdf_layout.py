@@ -1,9 +1,9 @@
 """The words of a PDF's page in reading order: lines, columns of prose, and tables.
 
-A PDF says where each word is drawn, not what belongs together. Gaps that several rows share divide columns.
-If both sides of such a gap hold prose, one column is read after the other. Otherwise the rows are a table, in
-which an empty cell stays empty. `pdf_grids` reads tables with ruled lines first. Coordinates grow to the
-right and down.
+A PDF has the place of each word, but no lines, columns or tables. Gaps that several rows share divide
+columns. If both sides of such a gap hold prose, one column is read after the other. Otherwise the rows are a
+table, in which an empty cell stays empty. `pdf_grids` reads tables with ruled lines first. Coordinates grow
+to the right and down.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Word:
     top: float
     bottom: float
     mark: str = ""
-    """What is true of it, such as 'struck'; '' for plain text."""
+    """Such as 'struck'; '' for plain text."""
     glued: bool = False
     """Whether nothing is between it and the word before it."""
     block: bool = False
@@ -75,7 +75,7 @@ class Row:
 
     @cached_property
     def gaps(self) -> list[Gap]:
-        """Where nothing is drawn: the left margin, the gaps, the right margin."""
+        """The left margin, the gaps between words, and the right margin."""
         gaps, end = [(-math.inf, self.words[0].x0)], self.words[0].x1
         for word in self.words[1:]:
             if word.x0 - end >= _GAP * self.size:
@@ -124,7 +124,7 @@ def rows_of(words: Sequence[Word]) -> list[Row]:
 
 
 def line_of(words: Sequence[Word]) -> str:
-    """A line's text: what is raised or marked says so."""
+    """A line's text with its marks; raised words are between '^'."""
     size = max(word.size for word in words)
     bottom = max(word.bottom for word in words if word.size >= _SMALLER * size)
     text, before = "", words[0]
@@ -172,7 +172,7 @@ def _band(rows: list[Row], at: int) -> tuple[list[Row], list[Gap]]:
 
 
 def _in_columns(row: Row, gutters: list[Gap]) -> dict[int, list[Word]]:
-    """The words by the column in which their segment begins."""
+    """The words by column; a segment is in the column of its first word."""
     columns: dict[int, list[Word]] = {}
     for segment in row.segments():
         columns.setdefault(_column(segment[0], gutters), []).extend(segment)
@@ -186,12 +186,12 @@ def _goes_on(shared: list[Gap], rows: list[Row]) -> bool:
 
 
 def _shared(rows: list[Row]) -> list[Gap]:
-    """What is free in all rows."""
+    """The gaps that all rows share."""
     return reduce(_both, rows[1:], rows[0].gaps) if rows else []
 
 
 def _both(gaps: list[Gap], row: Row, others: list[Gap] | None = None) -> list[Gap]:
-    """What is free in both, in the gaps and in a row (or in others), and wide enough to divide columns."""
+    """The gaps that a row (or others) shares, if they are wide enough to divide columns."""
     shared = ((max(a, c), min(b, d)) for a, b in gaps for c, d in (row.gaps if others is None else others))
     return [gap for gap in shared if gap[1] - gap[0] >= _GUTTER * row.size]
 
@@ -213,7 +213,7 @@ def _is_list(band: list[Row], gutters: list[Gap]) -> bool:
 
 
 def _column(word: Word, gutters: list[Gap]) -> int:
-    """The column of a word. One that begins in a gutter is in the column in which its middle is."""
+    """The column of a word. If it begins in a gutter, its middle decides."""
     middle = (word.x0 + word.x1) / 2
     return sum(
         word.x0 >= high - 0.1 or (word.x0 > low and middle > (low + high) / 2) for low, high in gutters

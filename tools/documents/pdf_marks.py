@@ -22,14 +22,20 @@ def marks(document: Any, page: Any, text_page: Any) -> list[str]:
     comments: list[str] = []
     for mark, kind in _annotations(page):
         comment = "" if kind in (raw.FPDF_ANNOT_POPUP, raw.FPDF_ANNOT_LINK) else _string(mark, b"Contents")
+        words = " ".join(" ".join(text_page.get_text_bounded(*box) for box in _quads(mark)).split())
         if kind == raw.FPDF_ANNOT_WIDGET:
             fields += _field(document, mark)
         elif comment:
             author = _string(mark, b"T")
-            words = " ".join(" ".join(text_page.get_text_bounded(*box) for box in _quads(mark)).split())
             about = f" on '{one_line(words, _LONGEST_QUOTE)}'" if words else ""
             by = f" by {author}" if author else ""
-            comments.append(f"- [comment{about}{by}: {comment}]" if about or by else f"- {comment}")
+            what = "insertion" if kind == raw.FPDF_ANNOT_CARET else "comment"
+            bare = what == "comment" and not about and not by
+            comments.append(f"- {comment}" if bare else f"- [{what}{about}{by}: {comment}]")
+        elif kind == raw.FPDF_ANNOT_STAMP and (stamp := _string(mark, b"Name")):
+            comments.append(f"- [stamp: {stamp}]")
+        elif kind == raw.FPDF_ANNOT_HIGHLIGHT and words:
+            comments.append(f"- [highlighted: {words}]")
     lists = (("Form fields:", fields), ("Comments:", comments))
     return ["\n".join([title, *lines]) for title, lines in lists if lines]
 

@@ -31,22 +31,21 @@ class Area(NamedTuple):
 
     box: Box
     order: int
-    """Of what is drawn; later things cover earlier ones."""
+    """Its place among all drawn things; a later one may cover an earlier one."""
     dark: bool
-    """Whether white text can be read on it."""
+    """Whether white text on it can be seen."""
     covers: bool
+    picture: bool = False
 
 
 @dataclass
 class Drawn:
-    """The page's box, and the things on it besides text."""
+    """The box of a page, its thin lines and areas, and each thing's place in the order of drawing."""
 
     page: Box
     rules: list[Box] = field(default_factory=list)
     areas: list[Area] = field(default_factory=list)
-    pictures: list[Box] = field(default_factory=list)
     order: dict[int, int] = field(default_factory=dict)
-    """By the address of each thing when it is drawn."""
 
 
 def text_of(text_page: Any, drawn: Drawn, struck: Sequence[Box]) -> str:
@@ -87,37 +86,34 @@ class _View:
     def __init__(self, text_page: Any, text: str, angle: int, drawn: Drawn, struck: Sequence[Box]) -> None:
         from pypdfium2 import raw
 
-        self._raw, self._page, self._text = raw, text_page.raw, text
+        self._raw, self._page, self._text, self._order = raw, text_page.raw, text, drawn.order
         turn = -math.radians(angle)
-        self._level, self._cos, self._sin = angle == 0, round(math.cos(turn), 9), round(math.sin(turn), 9)
+        self._cos, self._sin = round(math.cos(turn), 9), round(math.sin(turn), 9)
         self.rules, self._struck = ([self._turned(*box) for box in boxes] for boxes in (drawn.rules, struck))
         self._areas = [(self._turned(*area.box), area) for area in drawn.areas]
-        self._sheet, self._order = self._turned(*drawn.page), drawn.order
-        # PDFium writes its answers here: a million of them are faster than a million of new ones.
-        self._x, self._y, self._box, self._matrix = (
-            ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF(), raw.FS_MATRIX()
-        )  # fmt: skip
+        self._sheet = self._turned(*drawn.page)
+        # PDFium writes its answers here: new objects for each of a million characters take seconds.
+        self._x, self._y = ctypes.c_double(), ctypes.c_double()
+        self._box, self._matrix = raw.FS_RECTF(), raw.FS_MATRIX()
         self._colour = [ctypes.c_uint() for _ in range(4)]
 
     def words(self, start: int, end: int) -> Iterator[Word]:
         """A token as words: raised digits are a word of their own, which is glued to the one before."""
-        chars = [self._char(start, end - 1)]
-        if end - start > 1:
-            last = self._char(end - 1, end - 1)
-            level = abs(chars[0].bottom - last.bottom) < 0.1 and last.x1 > chars[0].x0
-            if not level or any(map(str.isdigit, self._text[start:end])):
-                chars = [self._char(at, at) for at in range(start, end)]
-        begun: Word | None = None
-        for char in chars:
-            if begun and _level(begun, char):
-                begun.text, begun.x1 = begun.text + char.text, max(begun.x1, char.x1)
-                continue
-            if begun:
-                yield begun
-            char.glued = begun is not None
-            begun = char
-        if begun:
-            yield begun
+        first, last = self._char(start, end - 1), self._char(end - 1, end - 1)
+        chars = [first]
+        if not _level(first, last) or first.x0 > last.x0 or any(map(str.isdigit, first.text)):
+            chars = [self._char(at, at) for at in range(start, end)]
+        begun: list[tuple[int, Word]] = []
+        for at, char in enumerate(chars, start):
+            if begun and _level(begun[-1][1], char):
+                begun[-1][1].text += char.text
+                begun[-1][1].x1 = max(begun[-1][1].x1, char.x1)
+            else:
+                char.glued = bool(begun)
+                begun.append((at, char))
+        for at, word in begun:
+            word.mark = self._mark(word, at)
+            yield word
 
     def _char(self, at: int, last: int) -> Word:
         """The character at `at`, or the text from there to `last`."""
@@ -126,43 +122,37 @@ class _View:
         raw.FPDFText_GetMatrix(self._page, at, matrix)
         raw.FPDFText_GetLooseCharBox(self._page, last, box)
         seen = self._turned(box.left, box.bottom, box.right, box.top)
-        size = (
-            raw.FPDFText_GetFontSize(self._page, at) * math.hypot(matrix.c, matrix.d)
-            or seen.bottom - seen.top
-        )
+        # The height of the box depends on the letter.
+        size = raw.FPDFText_GetFontSize(self._page, at) * math.hypot(matrix.c, matrix.d)
+        size = size or seen.bottom - seen.top
         left, base = self._point(x.value, y.value)
         shown = self._text[at : last + 1].replace("\ufffe", "-").replace("\x02", "-")
-        word = Word(shown, left, max(seen.x1, left), base - 0.8 * size, base + 0.2 * size)
-        word.mark = self._mark(word, at)
-        return word
+        return Word(shown, left, max(seen.x1, left), base - 0.8 * size, base + 0.2 * size)
 
     def _mark(self, word: Word, at: int) -> str:
-        """What a reader must know of a word: that it is struck or hidden."""
-        raw, size, x = self._raw, word.bottom - word.top, (word.x0 + word.x1) / 2
-        y = word.top + size / 2
-        for box in self._struck:
-            if box.holds(x, y):
-                return "struck"
+        """Whether a word is struck by an annotation, or hidden."""
+        raw, near, (x, y) = self._raw, word.size / 4, word.middle
+        if any(box.holds(x, y) for box in self._struck):
+            return "struck"
         if not self._sheet.holds(x, y):
             return "hidden text, outside the page"
         raw.FPDFText_GetFillColor(self._page, at, *self._colour)
-        red, green, blue, alpha = (each.value for each in self._colour)
+        *colours, alpha = (each.value for each in self._colour)
         item = raw.FPDFText_GetTextObject(self._page, at)
         under = [(box, area) for box, area in self._areas if box.holds(x, y)]
         unseen = alpha == 0 or raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE
-        if unseen or min(red, green, blue) >= _WHITE or size < _TINY:
+        if unseen or min(colours) >= _WHITE or word.size < _TINY:
             return "" if any(area.dark for _, area in under) else "hidden text"
         order = self._order.get(_address(item), math.inf) if under else 0
         over = (box for box, area in under if area.covers and area.order > order)
-        if any(box.x0 <= word.x0 + size / 4 and box.x1 >= word.x1 - size / 4 for box in over):
-            return "hidden text, under a box"
-        return ""
+        covered = any(box.x0 <= word.x0 + near and box.x1 >= word.x1 - near for box in over)
+        return "hidden text, under a box" if covered else ""
 
     def _point(self, x: float, y: float) -> tuple[float, float]:
         return x * self._cos + y * self._sin, x * self._sin - y * self._cos
 
     def _turned(self, left: float, bottom: float, right: float, top: float) -> Rule:
-        if self._level:
+        if not self._sin and self._cos == 1:
             return Rule(left, right, -top, -bottom)
         xs, ys = zip(*(self._point(x, y) for x in (left, right) for y in (bottom, top)), strict=True)
         return Rule(min(xs), max(xs), min(ys), max(ys))
@@ -184,7 +174,7 @@ def _strike(words: list[Word], rules: Sequence[Rule]) -> None:
 
 def _level(one: Word, other: Word) -> bool:
     """Whether two characters of a token are equally high, as a raised figure is not."""
-    size = max(one.bottom - one.top, other.bottom - other.top)
+    size = max(one.size, other.size)
     return abs(one.bottom - other.bottom) < 0.1 * size and abs(one.top - other.top) < 0.1 * size
 
 
@@ -200,8 +190,7 @@ def drawn_on(page: Any) -> Drawn:
         outer = _outer(item.container)
         box = outer.on_rect(*item.get_bounds())
         if item.type == raw.FPDF_PAGEOBJ_IMAGE:
-            drawn.pictures.append(box)
-            drawn.areas.append(Area(box, order, dark=True, covers=False))  # it may be the scan of its text
+            drawn.areas.append(Area(box, order, dark=True, covers=False, picture=True))  # perhaps a scan
             continue
         drawn.rules += _rules(item, box, outer)
         mode, stroke, colour = ctypes.c_int(), ctypes.c_int(), [ctypes.c_uint() for _ in range(4)]

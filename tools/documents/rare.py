@@ -20,7 +20,7 @@ SAVE_AS = {
     "dbf": ".csv", "sav": ".csv", "dta": ".csv", "rds": ".csv", "sas7bdat": ".csv", "mat": ".csv",
     "pbix": ".xlsx", "7z": ".zip", "rar": ".zip", "zst": ".zip", "cab": ".zip", "p7m": ".eml",
 }  # fmt: skip
-"""What to ask for where a kind cannot be read."""
+"""The format to ask for if a kind cannot be read."""
 KINDS = {"doc": ("docx", read_docx), "ppt": ("pptx", read_pptx)}
 _TIMEOUT_S = 60
 

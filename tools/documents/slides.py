@@ -122,7 +122,7 @@ def _chunk(run: Any, slide: Any, mark: tuple[str, ...]) -> Chunk:
 
 
 def _unwrap(slide: Any) -> None:
-    """Put shapes and formulas that are there for newer programs where python-pptx looks for them."""
+    """Move shapes and formulas for newer programs to the places that python-pptx reads."""
     for choice in list(slide.iter("{*}Choice")):
         for each in choice:
             choice.getparent().addprevious(each)

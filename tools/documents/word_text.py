@@ -1,6 +1,6 @@
-"""The text of Word's paragraphs, with what is true of its parts in brackets: '[deleted by Anna: 450]'.
+"""The text of Word's paragraphs, with marks in brackets, such as '[deleted by Anna: 450]'.
 
-A mark is written where its text is, so that nobody takes a deleted, struck or hidden value for a valid one.
+Each mark is beside its text, so that no reader takes a deleted, struck or hidden value for a valid one.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ _CHANGES = {"del": "deleted", "ins": "inserted", "moveFrom": "moved away", "move
 _BETWEEN = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-"}
 _SILENT = ("txbxContent", "pPr", "rPr", "rt", "instrText", "delInstrText")
 _OFF = ("0", "false", "none", "off")
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _LONGEST_QUOTE = 100
 _TICK = {True: "[ticked]", False: "[not ticked]"}
 _SYMBOLS = {
@@ -28,7 +29,7 @@ _SYMBOLS = {
     "Wingdings": {0xFE: "[ticked]", 0xFD: "[crossed]", 0xA8: "[not ticked]", 0x6F: "[not ticked]", 0xFC: "✓",
                   0xFB: "✗", 0xE0: "→", 0xA7: "▪"},
 }  # fmt: skip
-"""What characters of fonts for symbols mean."""
+"""The meaning of characters in fonts of symbols."""
 
 
 class Texts:
@@ -49,7 +50,7 @@ class Texts:
         }
 
     def of(self, element: Any) -> str:
-        """The text of a paragraph or a part of it; that of boxes is not its own."""
+        """The text of a paragraph or of a part of it, without its text boxes."""
         return joined_chunks(self._chunks(element, ()))
 
     def line(self, element: Any) -> str:
@@ -58,13 +59,10 @@ class Texts:
 
     def rest(self) -> Iterator[str]:
         """The notes whose marks came, and remarks on no passage, as lists with a title."""
-        for kind, title in (("footnote", "Footnotes:"), ("endnote", "Endnotes:")):
-            lines = [
-                f"- [{kind} {number}] {self.line(self._bodies[kind, note])}"
-                for (which, note), number in list(self._notes.items())
-                if which == kind and (kind, note) in self._bodies
-            ]
-            yield "\n".join([title, *lines]) if lines else ""
+        for kind in ("footnote", "endnote"):
+            notes = [(number, self._bodies.get(key)) for key, number in self._notes.items() if key[0] == kind]
+            lines = [f"- [{kind} {number}] {self.line(note)}" for number, note in notes if note is not None]
+            yield "\n".join([f"{kind.title()}s:", *lines]) if lines else ""
         lines = [f"- {self._remark(note)}" for note in list(self._remarks)]
         yield "\n".join(["Comments:", *lines]) if lines else ""
 
@@ -99,7 +97,7 @@ class Texts:
             yield from self._inside(element, name, marks)
 
     def _inside(self, element: Any, name: str, marks: tuple[str, ...]) -> Iterator[Chunk]:
-        """What is in an element that marks its text, or only holds it."""
+        """The text of an element that marks or holds other elements."""
         if name in _CHANGES:
             marks = (*marks, f"{_CHANGES[name]} by {element.get(f'{W}author') or 'somebody'}")
         elif name == "sdt" and element.find(path("sdtPr", "showingPlcHdr")) is not None:
@@ -107,13 +105,11 @@ class Texts:
         elif name == "r":
             marks = (*marks, *self._run_marks(element))
         link = self._targets.get(element.get(_RELATION, ""), "") if name == "hyperlink" else ""
-        if link.startswith(("http", "mailto:")):
-            yield "[", marks
+        link = link if link.startswith(("http", "mailto:")) else ""
+        yield "[" if link else "", marks
         for child in element:
-            if child.tag != f"{W}sdtPr":
-                yield from self._chunks(child, marks)
-        if link.startswith(("http", "mailto:")):
-            yield f"]({link})", marks
+            yield from self._chunks(child, marks) if child.tag != f"{W}sdtPr" else ()
+        yield f"]({link})" if link else "", marks
 
     def _run_marks(self, run: Any) -> Iterator[str]:
         properties = self._styles.run(run)
@@ -141,9 +137,6 @@ class Texts:
         return f"[{about}{f' by {author}' if author else ''}{done}: {self.line(remark)}]"
 
 
-_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-
-
 def _passages(body: Any) -> dict[str, str]:
     """The words that each comment is on."""
     open_ones: set[str] = set()
@@ -167,7 +160,7 @@ def _symbol(element: Any) -> str:
 
 
 def _legacy_field(data: Any) -> str:
-    """What is chosen in a field of an old form; the text of a text field is in the paragraph."""
+    """The choice in a field of an old form. The paragraph has the text of a text field."""
     box, choice = data.find(f"{W}checkBox"), data.find(f"{W}ddList")
     if box is not None:
         state = box.find(f"{W}checked")

@@ -106,10 +106,14 @@ def test_a_comment_names_its_passage_and_a_struck_one_is_struck() -> None:
         [
             b"/Subtype /Highlight /T (Ann) /Contents (Too dear?) " + quad,
             b"/Subtype /StrikeOut /T (Bo) " + quad,
+            b"/Subtype /Highlight " + quad,
+            b"/Subtype /Caret /Contents (Meals)",
+            b"/Subtype /Stamp /Name /Approved",
         ]
     )
     assert read_document(data, "a.pdf").sections[0].text == (
-        "[struck: Lodging]\n\nComments:\n- [comment on 'Lodging' by Ann: Too dear?]"
+        "[struck: Lodging]\n\nComments:\n- [comment on 'Lodging' by Ann: Too dear?]\n"
+        "- [highlighted: Lodging]\n- [insertion: Meals]\n- [stamp: Approved]"
     )
 
 
@@ -135,4 +139,4 @@ def test_a_scan_with_a_stamp_of_the_scanner_says_that_its_text_is_missing() -> N
     read = read_document(bytes(document.output()), "a.pdf")
     assert PICTURE.format(1) in read.sections[0].text
     assert PICTURE.format(2) not in read.sections[1].text
-    assert read.note.startswith("Page 1: ")
+    assert read.note.startswith("Page 1 has no text, or little: inspect_image(path, page)")

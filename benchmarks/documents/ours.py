@@ -14,6 +14,14 @@ from forethought.tools.documents.reader import load_content
 from forethought.tools.files import FileStore, from_contents
 from forethought.tools.read_file import read_file
 
+try:
+    from forethought.tools.members import with_members
+except ImportError:  # readers that do not open what is in a file
+
+    def with_members(files: Any, store: Any, settings: Any) -> Any:
+        return files
+
+
 T = TypeVar("T")
 MOST_PARTS = 20
 """Parts of a file that are read, besides the last one."""
@@ -25,9 +33,10 @@ class Seen:
     def __init__(self, name: str, data: bytes, settings: Settings) -> None:
         self.texts = {"look": "", "read": "", "files": "", "tables": ""}
         self.seconds = 0.0
-        self._files = from_contents([(name, data)], settings)
+        store = FileStore.of(settings)
+        self._files = with_members(from_contents([(name, data)], settings), store, settings)
         names = {file["name"]: file["hash"] for file in self._files}
-        self._env = ToolEnv(settings, files=names, store=FileStore.of(settings))
+        self._env = ToolEnv(settings, files=names, store=store)
 
     async def see(self, question: str, *, read_only: bool = False) -> None:
         """Fill the texts. With `read_only` only what `read_file` shows."""

@@ -27,7 +27,13 @@ def _kreuzberg() -> Callable[[str], str]:
 
 
 def _unstructured() -> Callable[[str], str]:
+    import spacy
+    from unstructured.nlp import tokenize
     from unstructured.partition.auto import partition
+
+    sentences = spacy.blank("en")  # its model, which tells titles from prose, would be a download
+    sentences.add_pipe("sentencizer")
+    tokenize._load_spacy_model = lambda: sentences
 
     def read(path: str) -> str:
         elements: list[Any] = partition(filename=path, strategy="fast", languages=[""])

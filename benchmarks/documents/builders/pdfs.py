@@ -76,8 +76,8 @@ def _page(named: dict[str, bytes], number: int, page: Mapping[str, Any]) -> None
     images = f"/image{number} @image{number}" if "picture" in page else ""
     named[f"page{number}"] = (
         f"<< /Type /Page /Parent @pages /MediaBox [0 0 595 842] /Contents @content{number}"
-        f" {page.get('page', '')} /Resources << /Font << /F1 @F1 >> /XObject << {images} >> /Properties << {layers} >> >>"
-        f" /Annots [{' '.join(annots)}] >>"
+        f" {page.get('page', '')} /Annots [{' '.join(annots)}]"
+        f" /Resources << /Font << /F1 @F1 >> /XObject << {images} >> /Properties << {layers} >> >> >>"
     ).encode("cp1252")
 
 

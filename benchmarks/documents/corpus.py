@@ -25,6 +25,7 @@ MARKS = {
     "never": r"(?!)",
 }
 """How a text may say that a value is not what it looks like."""
+TICK = r"(?<!not )(?<!un)(\[x\]|☒|☑|✓|✔|checked|ticked|selected|chosen)"
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u00ad": ""})
 
@@ -37,7 +38,7 @@ class Case:
     name: str
     question: str
     fact: str
-    """A pattern that the text must have; ` .. ` stands for at most 80 characters, lines included."""
+    """A pattern that the text must have; ` .. ` is at most 80 characters of any kind, TICK a ticked box."""
     traps: Mapping[str, str]
     """Patterns of values that must not be there without a mark near them: one of MARKS, or a pattern."""
     about: Mapping[str, Any]
@@ -66,12 +67,15 @@ class Case:
         """Why a text is wrong: 'missing', 'unmarked: ...', or '' if it is right."""
         text = text.translate(_SPACES).replace(self.name, "FILE")  # a name may give the answer away
         for value, mark in self.traps.items():
-            for found in re.finditer(value, text, _FLAGS):
+            for found in re.finditer(_pattern(value), text, _FLAGS):
                 near = text[max(found.start() - NEAR, 0) : found.end() + NEAR]
                 if not re.search(MARKS.get(mark, mark), near, _FLAGS):
                     return f"unmarked: {found[0][:60]}"
-        pattern = self.fact.replace(" .. ", rf"[\s\S]{{0,{NEAR}}}?")
-        return "" if re.search(pattern, text, _FLAGS) else "missing"
+        return "" if re.search(_pattern(self.fact), text, _FLAGS) else "missing"
+
+
+def _pattern(written: str) -> str:
+    return written.replace("TICK", TICK).replace(" .. ", rf"[\s\S]{{0,{NEAR}}}?")
 
 
 def _members(name: str, about: Mapping[str, Any]) -> Iterator[str]:

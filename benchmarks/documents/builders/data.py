@@ -35,13 +35,10 @@ def binary(start: str, *, inside: str = "") -> bytes:
 
 def archive(*, files: Mapping[str, bytes] = {}, grow: int = 0, how: str = "") -> bytes:
     """A zip archive of files, and of `grow` texts; `how`: locked (marked so) or cp437 (names)."""
-    data = zipped({**files, **{f"f{n}.txt": f"name {n}" for n in range(1, grow + 1)}})
+    texts = {f"f{n}.txt": f"name {n}" for n in range(1, grow + 1)}
+    data = zipped({**files, **texts}, old=how == "cp437")
     if how == "locked":
         data = _flagged(_flagged(data, b"PK\x03\x04", 6), b"PK\x01\x02", 8)
-    for name in files if how == "cp437" else ():
-        old = name.encode("cp437")
-        data = data.replace(name.encode(), old + b"_" * (len(name.encode()) - len(old)))
-        data = data.replace(b"\x00\x08\x08\x00", b"\x00\x00\x08\x00")
     return data
 
 

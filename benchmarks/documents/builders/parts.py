@@ -17,12 +17,20 @@ _TYPES = {
 }
 
 
-def zipped(members: Mapping[str, bytes | str]) -> bytes:
+class _OldName(zipfile.ZipInfo):
+    """A member whose name is encoded as old programs do."""
+
+    def _encodeFilenameFlags(self) -> tuple[bytes, int]:
+        return self.filename.encode("cp437"), self.flag_bits
+
+
+def zipped(members: Mapping[str, bytes | str], *, old: bool = False) -> bytes:
     """A zip archive of these members, in their order and of one date."""
+    member = _OldName if old else zipfile.ZipInfo
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
-            archive.writestr(zipfile.ZipInfo(name, (2025, 3, 14, 9, 30, 0)), content)
+            archive.writestr(member(name, (2025, 3, 14, 9, 30, 0)), content, zipfile.ZIP_DEFLATED)
     return file.getvalue()
 
 

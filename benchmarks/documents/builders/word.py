@@ -24,6 +24,7 @@ _URIS = {
     "wp": "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
     "a": "http://schemas.openxmlformats.org/drawingml/2006/main",
     "c": "http://schemas.openxmlformats.org/drawingml/2006/chart",
+    "pic": "http://schemas.openxmlformats.org/drawingml/2006/picture",
 }
 _SPACES = " ".join(f'xmlns:{name}="{uri}"' for name, uri in _URIS.items())
 _WHEN = 'w:date="2025-03-14T09:30:00Z"'
@@ -62,8 +63,8 @@ _INLINE = {
     "ins": _TRACKED.format("ins", "run"), "del": _TRACKED.format("del", "deleted"),
     "to": _TRACKED.format("moveTo", "run"), "from": _TRACKED.format("moveFrom", "run"),
     "soft": "<w:r><w:softHyphen/></w:r>",
-    "pict": '<w:r><w:drawing><wp:inline><wp:docPr id="7" name="Picture" descr="{0}"/><a:graphic/></wp:inline>'
-    "</w:drawing></w:r>",
+    "pict": '<w:r><w:drawing><wp:inline><wp:docPr id="7" name="Picture" descr="{0}"/><a:graphic>'
+    "<a:graphicData><pic:pic/></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>",
 }  # fmt: skip
 _NUMBERS = count(900)
 

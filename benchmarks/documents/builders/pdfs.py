@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.documents.builders.pictures import jpg
 
-_TURNS = {0: "1 0 0 1", 90: "0 1 -1 0"}
+_TURNS = {0: "1 0 0 1", 90: "0 1 -1 0", 180: "-1 0 0 -1"}
 _FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
 _IMAGE = "/Type /XObject /Subtype /Image /Width 420 /Height 160 /ColorSpace /DeviceGray /BitsPerComponent 8"
 
@@ -29,7 +29,7 @@ def pdf(
     Args:
         pages: Lists of [x, y, text, size, options], or mappings with `text` (such a list), `draw` (operators
             before the text; `over`: after it), `annots` (the inside of annotations, or '@name'), `picture` (a
-            scanned text), `page` (more keys).
+            scanned text), `page` and `xobjects` (more keys).
         catalog: More keys of the catalogue. '@name' stands for an object, as everywhere in raw text.
         objects: Raw objects, by name.
         files: Attached files: name -> text.
@@ -54,7 +54,7 @@ def _stream(data: bytes, about: str = "") -> bytes:
 
 
 def _text(x: float, y: float, text: str, size: float = 11, options: Mapping[str, Any] = {}) -> bytes:
-    """Operators that draw a text. Options: turn (90), mode (3: not visible), gray, layer."""
+    """Operators that draw a text. Options: turn (degrees), mode (3: not visible), gray, layer."""
     escaped = re.sub(r"([\\()])", r"\\\1", text)
     state = f"{options.get('gray', 0)} g BT /F1 {size} Tf {options.get('mode', 0)} Tr"
     drawn = f"{state} {_TURNS[options.get('turn', 0)]} {x} {y} Tm ({escaped}) Tj ET\n"
@@ -73,7 +73,7 @@ def _page(named: dict[str, bytes], number: int, page: Mapping[str, Any]) -> None
     named[f"content{number}"] = _stream(zlib.compress(drawn), "/Filter /FlateDecode")
     annots = (raw if raw.startswith("@") else f"<< /Type /Annot {raw} >>" for raw in page.get("annots", ()))
     layers = " ".join(f"/{name} @{name}" for name in named if name.startswith("layer"))
-    images = f"/image{number} @image{number}" if "picture" in page else ""
+    images = f"/image{number} @image{number}" if "picture" in page else page.get("xobjects", "")
     named[f"page{number}"] = (
         f"<< /Type /Page /Parent @pages /MediaBox [0 0 595 842] /Contents @content{number}"
         f" {page.get('page', '')} /Annots [{' '.join(annots)}]"

@@ -36,8 +36,9 @@ _SDT = "<w:sdt><w:sdtPr>{}</w:sdtPr><w:sdtContent>{{run}}</w:sdtContent></w:sdt>
 _TRACKED = f'<w:{{0}} w:id="{{{{id}}}}" w:author="{{{{0}}}}" {_WHEN}>{{{{{{1}}}}}}</w:{{0}}>'
 _STYLED = {
     "sup": '<w:vertAlign w:val="superscript"/>', "sub": '<w:vertAlign w:val="subscript"/>',
-    "strike": "<w:strike/>", "dstrike": "<w:dstrike/>", "hide": "<w:vanish/>",
-    "hl": '<w:highlight w:val="{0}"/>', "color": '<w:color w:val="{0}"/>',
+    "strike": "<w:strike/>", "nostrike": '<w:strike w:val="0"/>', "dstrike": "<w:dstrike/>",
+    "hide": "<w:vanish/>", "style": '<w:rStyle w:val="{0}"/>', "hl": '<w:highlight w:val="{0}"/>',
+    "color": '<w:color w:val="{0}"/>',
 }  # fmt: skip
 _INLINE = {
     "fn": '<w:r><w:footnoteReference w:id="{0}"/></w:r>',
@@ -47,6 +48,9 @@ _INLINE = {
     "check": _FIELD.format(
         '<w:ffData><w:checkBox><w:sizeAuto/><w:checked w:val="{0}"/></w:checkBox></w:ffData>',
         "FORMCHECKBOX", "",
+    ),
+    "checkdefault": _FIELD.format(
+        '<w:ffData><w:checkBox><w:default w:val="1"/></w:checkBox></w:ffData>', "FORMCHECKBOX", ""
     ),
     "field": _FIELD.format(
         '<w:ffData><w:name w:val="{0}"/><w:textInput/></w:ffData>', "FORMTEXT", "{run}"
@@ -61,11 +65,20 @@ _INLINE = {
     "sym": '<w:r><w:sym w:font="Wingdings" w:char="{0}"/></w:r>',
     "link": '<w:hyperlink r:id="{0}">{run}</w:hyperlink>',
     "ins": _TRACKED.format("ins", "run"), "del": _TRACKED.format("del", "deleted"),
+    "both": f'<w:ins w:id="5" w:author="{{0}}" {_WHEN}><w:del w:id="6" w:author="Ben" {_WHEN}>'
+    "{deleted}</w:del></w:ins>",
+    "cstart": '<w:commentRangeStart w:id="{0}"/>',
+    "cend": '<w:commentRangeEnd w:id="{0}"/><w:r><w:commentReference w:id="{0}"/></w:r>',
     "to": _TRACKED.format("moveTo", "run"), "from": _TRACKED.format("moveFrom", "run"),
     "soft": "<w:r><w:softHyphen/></w:r>",
     "pict": '<w:r><w:drawing><wp:inline><wp:docPr id="7" name="Picture" descr="{0}"/><a:graphic>'
     "<a:graphicData><pic:pic/></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>",
 }  # fmt: skip
+_CHARACTER_STYLES = "".join(
+    f'<w:style w:type="character" w:styleId="{name}"><w:name w:val="{name}"/>'
+    f"<w:rPr><w:{mark}/></w:rPr></w:style>"
+    for name, mark in (("Secret", "vanish"), ("Gone", "strike"))
+)
 _NUMBERS = count(900)
 
 
@@ -153,7 +166,7 @@ def docx(
     styles = (
         f'<w:style w:type="paragraph" w:styleId="{i}"><w:name w:val="{n}"/></w:style>' for i, n in named
     )
-    roots = {"styles": ("styles", "".join(styles))}
+    roots = {"styles": ("styles", "".join(styles) + _CHARACTER_STYLES)}
     notes = {"footnotes": footnotes, "endnotes": endnotes, "comments": comments}
     roots |= {name: (name, _notes(name[:-1], given)) for name, given in notes.items() if given}
     roots |= {"header": ("hdr", _xml(header))} if header else {}

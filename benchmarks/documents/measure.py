@@ -90,7 +90,7 @@ def peer(name: str) -> Iterator[Reader]:
             line = process.stdout.readline()
         timer.cancel()
         answer = json.loads(line) if line else {"text": "", "error": "crashed or hung", "seconds": LIMIT_S}
-        return {"texts": {"read": answer["text"]}, "seconds": answer["seconds"], "error": answer["error"]}
+        return {**answer, "texts": {"read": answer["text"] or answer["error"]}}
 
     try:
         yield read

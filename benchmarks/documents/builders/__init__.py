@@ -21,7 +21,7 @@ BUILDERS: dict[str, Builder] = {
     "xls": xls,
 }  # fmt: skip
 """By the kind of a file."""
-CONTAINERS = ("eml", "msg", "mbox", "zip", "tar", "docx")
+CONTAINERS = ("eml", "msg", "mbox", "zip", "tar", "docx", "tnef")
 """Kinds whose description has other files in it, under `files`: descriptions or texts."""
 
 

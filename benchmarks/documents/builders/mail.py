@@ -63,6 +63,17 @@ def msg(*, nested: Mapping[str, Any] | None = None, **about: Any) -> bytes:
     return _compound({**tree, "__nameid_version1.0": {f"__substg1.0_000{n}0102": b"" for n in (2, 3, 4)}})
 
 
+def tnef(*, files: Mapping[str, bytes]) -> bytes:
+    """What Outlook attaches as winmail.dat (MS-OXTNEF)."""
+    made = struct.pack("<IH", 0x223E9F78, 1)
+    for name, data in files.items():
+        rendering = struct.pack("<HIHHI", 1, 0xFFFFFFFF, 0, 0, 0)
+        for kind, content in ((0x69002, rendering), (0x18010, name.encode() + b"\0"), (0x6800F, data)):
+            made += struct.pack("<BII", 2, kind, len(content)) + content
+            made += struct.pack("<H", sum(content) & 0xFFFF)
+    return made
+
+
 def _message(
     header: int,
     subject: str,
@@ -166,4 +177,4 @@ def _compound(tree: Tree) -> bytes:
     return head + sectors.data + struct.pack(f"<{len(table)}I", *table)
 
 
-BUILDERS: dict[str, Callable[..., bytes]] = {"eml": eml, "mbox": mbox, "msg": msg}
+BUILDERS: dict[str, Callable[..., bytes]] = {"eml": eml, "mbox": mbox, "msg": msg, "tnef": tnef}

@@ -23,7 +23,7 @@ help:
 	@echo 'make test-alfworld  play generated ALFWorld games (installs the extra `alfworld`)'
 	@echo 'make test-scale     run a batch while its workers are killed (starts its own Postgres)'
 	@echo 'make bench          compare cost and speed with smolagents and create_agent (QUICK=1: three minutes)'
-	@echo 'make bench-documents  compare the readers of documents with four others (installs 5 GB)'
+	@echo 'make bench-documents  compare the readers of documents with four others (installs 7 GB)'
 	@echo 'make check          run ruff (lint and format) and mypy'
 	@echo 'make format         format the code with ruff'
 	@echo 'make vendor         download the scripts of the run viewer again (needs npm)'

@@ -23,7 +23,7 @@ except ImportError:  # readers that do not open what is in a file
 
 
 T = TypeVar("T")
-MOST_PARTS = 20
+MOST_PARTS = 4
 """Parts of a file that are read, besides the last one."""
 
 

@@ -6,11 +6,11 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-kills test-train test-scale test-alfworld bench check format dev vendor
+.PHONY: help demo test test-kills test-train test-scale test-alfworld bench bench-documents check format dev vendor
 
 VENV := .venv
 BIN := $(VENV)/bin
-STAMPS := $(VENV)/.run $(VENV)/.dev $(VENV)/.train $(VENV)/.alfworld $(VENV)/.bench
+STAMPS := $(VENV)/.run $(VENV)/.dev $(VENV)/.train $(VENV)/.alfworld $(VENV)/.bench $(VENV)/.documents
 INTERPRETERS := $(PYTHON) python3 python3.13 python3.12 python3.11
 USABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
@@ -23,6 +23,7 @@ help:
 	@echo 'make test-alfworld  play generated ALFWorld games (installs the extra `alfworld`)'
 	@echo 'make test-scale     run a batch while its workers are killed (starts its own Postgres)'
 	@echo 'make bench          compare cost and speed with smolagents and create_agent (QUICK=1: three minutes)'
+	@echo 'make bench-documents  compare the readers of documents with four others (installs 7 GB)'
 	@echo 'make check          run ruff (lint and format) and mypy'
 	@echo 'make format         format the code with ruff'
 	@echo 'make vendor         download the scripts of the run viewer again (needs npm)'
@@ -53,6 +54,11 @@ test-scale: $(VENV)/.dev
 bench:
 	@$(MAKE) --no-print-directory VENV=.venv-bench .venv-bench/.bench
 	.venv-bench/bin/python -m benchmarks.peers $(if $(QUICK),--quick) $(BENCH)
+
+# The other readers have an environment of their own, because their versions conflict with the project's.
+bench-documents: $(VENV)/.dev
+	@$(MAKE) --no-print-directory VENV=.venv-bench-documents .venv-bench-documents/.documents
+	$(BIN)/python -m benchmarks.documents $(BENCH)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -118,6 +124,10 @@ $(VENV)/.alfworld: pyproject.toml $(VENV)/.made
 
 $(VENV)/.bench: pyproject.toml benchmarks/peers/requirements.txt $(VENV)/.made
 	$(call install,-e . -r benchmarks/peers/requirements.txt)
+	@touch $@
+
+$(VENV)/.documents: benchmarks/documents/requirements.txt $(VENV)/.made
+	$(call install,-r benchmarks/documents/requirements.txt)
 	@touch $@
 
 # $(call vendor,NAME,PACKAGE@VERSION,SHA-512 of the archive,FILE,FOLDER)

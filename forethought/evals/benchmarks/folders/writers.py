@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import textwrap
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -134,12 +135,11 @@ def _pdf(document: Document) -> bytes:
     pdf = FPDF()
     pdf.set_creation_date(datetime(document.day.year, document.day.month, document.day.day, tzinfo=UTC))
     pdf.add_page()
-    pdf.set_font("Helvetica", "B", 14)
-    pdf.multi_cell(0, 8, _latin(document.title), new_x="LMARGIN", new_y="NEXT")
-    pdf.set_font("Helvetica", size=11)
     rows = ["   ".join(map(str, row)) for row in document.rows]
-    for paragraph in [*document.paragraphs, *rows]:
-        pdf.multi_cell(0, 6, _latin(paragraph), new_x="LMARGIN", new_y="NEXT")
+    for number, paragraph in enumerate([document.title, *document.paragraphs, *rows]):
+        pdf.set_font("Helvetica", "" if number else "B", 11 if number else 14)
+        for line in textwrap.wrap(_latin(paragraph), 92):  # fpdf2's own wrapping takes ten times as long
+            pdf.cell(0, 6, line, new_x="LMARGIN", new_y="NEXT")
         pdf.ln(2)
     for picture in document.pictures:
         pdf.image(io.BytesIO(picture), w=150)

@@ -104,7 +104,7 @@ class ToolEnv:
     files: Mapping[str, str] = field(default_factory=dict)
     """Name -> content hash of the files given to the run; nothing else can be read."""
     folders: Folders | None = None
-    """The folders given to the run: their files are among `files`, too."""
+    """All files of the run, to be listed and searched; those of folders are among `files`, too."""
     results: Mapping[str, str] = field(default_factory=dict)
     """Subtask id -> its result's text."""
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -165,6 +165,8 @@ class Tool:
     """Whether it waits for a person's answer."""
     runs_code: bool = False
     """Whether it runs a program, which may call the reading tools."""
+    needs: Literal["", "folder", "long file"] = ""
+    """Of a tool that works on given files: offered only with a folder, or with a folder or a long file."""
     foreign: bool = False
     """Whether name, description and schema are someone else's (an MCP server's): data, for a prompt."""
     summary: str = ""
@@ -202,6 +204,7 @@ class ToolOptions(TypedDict, total=False):
     record_id: str
     asks_person: bool
     runs_code: bool
+    needs: Literal["", "folder", "long file"]
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

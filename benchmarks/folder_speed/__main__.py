@@ -18,7 +18,10 @@ def speed_table(count: int, place: Path) -> str:
     root, data = place / "documents", place / "data"
     started = time.monotonic()
     size = make_documents(root, count)
-    print(f"{count:,} documents, {size / 1e6:,.0f} MB, written in {time.monotonic() - started:.0f} s", flush=True)
+    print(
+        f"{count:,} documents, {size / 1e6:,.0f} MB, written in {time.monotonic() - started:.0f} s",
+        flush=True,
+    )
     first, later = measured("first_start", root, data), measured("later_use", root, data)
     rows = {
         "indexing": f"{first['files'] / first['seconds']:.1f} documents a second",
@@ -31,15 +34,21 @@ def speed_table(count: int, place: Path) -> str:
         "text": f"{later['text'] / 1e6:.1f} million characters",
         "index": f"{later['index'] / later['text']:.2f} times the text",
     }
-    return "\n".join(["| figure | value |", "| :-- | --: |", *(f"| {name} | {value} |" for name, value in rows.items())])
+    return "\n".join(
+        ["| figure | value |", "| :-- | --: |", *(f"| {name} | {value} |" for name, value in rows.items())]
+    )
 
 
 def main() -> None:
     """Measure and print."""
     form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.folder_speed", description=about, formatter_class=form)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.folder_speed", description=about, formatter_class=form
+    )
     parser.add_argument("--quick", action="store_true", help="1,000 documents instead of 10,000")
-    parser.add_argument("--data", type=Path, metavar="DIR", help="measure ranking on the HotpotQA files in DIR")
+    parser.add_argument(
+        "--data", type=Path, metavar="DIR", help="measure ranking on the HotpotQA files in DIR"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         if given.data:

@@ -51,7 +51,13 @@ def _document(
     if kind in ROWS:
         people = [phrases.person(rng) for _ in range(200)]
         rows = [
-            (n, day + timedelta(days=n % 300), rng.choice(people), rng.choice(paragraphs)[:40], rng.randrange(99_999) / 100)
+            (
+                n,
+                day + timedelta(days=n % 300),
+                rng.choice(people),
+                rng.choice(paragraphs)[:40],
+                rng.randrange(99_999) / 100,
+            )
             for n in range(rng.randrange(20, ROWS[kind][0]) if not long else ROWS[kind][1])
         ]
         return Document(title, [], [("number", "date", "person", "remark", "amount"), *rows], day=day)

@@ -45,13 +45,20 @@ def later_use(root: Path, data: Path) -> Figures:
     ref, _ = index_folder(root, settings)
     hits = Folders([ref], settings).search("quokka", 3)
     seen = time.monotonic() - started
-    assert hits and hits[0].name == str(changed.relative_to(root)), "the change is not found"
+    assert [hit.name for hit in hits] == [str(changed.relative_to(root))], "the change is not found"
     folders = Folders([ref], settings)
     entries = {entry.hash: entry.characters for entry in folders.entries()}
     size = sum(path.stat().st_size for path in (data / "folders").glob("*.sqlite*"))
     took = asyncio.run(_searches(folders, settings))
     cuts = quantiles(took, n=20)
-    return {"again": again, "seen": seen, "p50": cuts[9], "p95": cuts[18], "text": sum(entries.values()), "index": size}
+    return {
+        "again": again,
+        "seen": seen,
+        "p50": cuts[9],
+        "p95": cuts[18],
+        "text": sum(entries.values()),
+        "index": size,
+    }
 
 
 async def _searches(folders: Folders, settings: Settings) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 from langgraph.runtime import Runtime
@@ -26,8 +27,9 @@ from forethought.state.context import Context
 from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool
 from forethought.tools.files import FilesError, FileStore
-from forethought.tools.folders.given import access
+from forethought.tools.folders.given import Access, access
 from forethought.tools.folders.intake import take_paths
+from forethought.tools.folders.listing import grouped
 from forethought.tools.registry import offered
 
 T = TypeVar("T")
@@ -37,6 +39,7 @@ _ANSWER_TOKENS = 1_500
 _MOST_CHARS = 200_000
 """Tokens of an answer's prompt."""
 LONGEST_FORMAT = 300
+_NAMES_CHARS = 12_000
 
 
 @dataclass
@@ -58,6 +61,17 @@ class Bench:
         """The tools that are of use with the sample's files."""
         return offered(self.tools, self.files, self.folders)
 
+    @property
+    def access(self) -> Access:
+        """The files and folders as tools reach them."""
+        return access(self.files, self.folders, self.trial.settings, self.services.store)
+
+    @cached_property
+    def file_list(self) -> str:
+        """The files, and the names in a folder, alike ones as a range."""
+        names = grouped(self.access["folders"].entries(), _NAMES_CHARS) if self.folders else []
+        return "\n".join([files_text(self.files, self.folders), *names])
+
     async def ask(
         self,
         template: str,
@@ -70,7 +84,7 @@ class Bench:
         sample = self.trial.sample
         shown = {
             "answer_format": sample.answer_format,
-            "files": files_text(self.files, self.folders),
+            "files": self.file_list,
             "earlier": sample.earlier,
             "world": self.tools.episode is not None,
             **values,
@@ -94,7 +108,7 @@ class Bench:
         inspection = Inspection(Turn(self.services, Context(model=self.trial.model), Runtime()), Allowance())
         env = ToolEnv(
             settings=self.services.settings,
-            **access(self.files, self.folders, self.trial.settings, self.services.store),
+            **self.access,
             inspect=inspection,
             look=inspection.look,
             book=inspection.paid.append,

@@ -40,7 +40,9 @@ class Retrieve(Baseline):
         graph.add_node("answer", partial(_answer, bench=bench))
         graph.add_node("close", partial(close, bench=bench))
         for one, next_one in zip(
-            (START, "begin", "search", "answer", "close"), ("begin", "search", "answer", "close", END), strict=True
+            (START, "begin", "search", "answer", "close"),
+            ("begin", "search", "answer", "close", END),
+            strict=True,
         ):
             graph.add_edge(one, next_one)
         return graph
@@ -48,7 +50,7 @@ class Retrieve(Baseline):
 
 async def _search(state: State, *, bench: Bench) -> dict[str, Any]:
     query = bench.trial.sample.task
-    hits = await asyncio.to_thread(bench.folders.search, query, PASSAGES)
+    hits = await asyncio.to_thread(bench.access["folders"].search, query, PASSAGES)
     texts, room = list[str](), _ROOM
     for hit in hits:
         texts.append(f"{hit.name}, {hit.place}:\n{hit.text}")

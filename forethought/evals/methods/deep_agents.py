@@ -54,7 +54,10 @@ class DeepAgents(Method):
             raise InfrastructureError(f"deepagents is missing: {install_command('deepagents')}") from error
         started, bench, sample = time.monotonic(), await make_bench(trial), trial.sample
         form = f"\n\nThe answer's form: {sample.answer_format}" if sample.answer_format else ""
-        asked = {"role": "user", "content": f"{sample.task}{form}\n\nThe files are below /. End with the answer alone."}
+        asked = {
+            "role": "user",
+            "content": f"{sample.task}{form}\n\nThe files are below /. End with the answer alone.",
+        }
         with tempfile.TemporaryDirectory() as place:
             await asyncio.to_thread(_write_texts, bench, Path(place))
             agent = create_deep_agent(
@@ -94,9 +97,11 @@ class BenchChat(BaseChatModel):
     def _llm_type(self) -> str:
         return "forethought-bench"
 
-    def bind_tools(self, tools: Sequence[Any], **options: Any) -> BaseChatModel:  # type: ignore[override]
+    def bind_tools(self, tools: Sequence[Any], **options: Any) -> BaseChatModel:
         """The model with these tools on offer."""
-        return self.model_copy(update={"tools": tuple(convert_to_openai_tool(tool)["function"] for tool in tools)})
+        return self.model_copy(
+            update={"tools": tuple(convert_to_openai_tool(tool)["function"] for tool in tools)}
+        )
 
     def _generate(self, messages: list[BaseMessage], *rest: Any, **options: Any) -> ChatResult:
         raise NotImplementedError("it is asked asynchronously only")
@@ -114,13 +119,18 @@ class BenchChat(BaseChatModel):
         said = await bench.services.models.ask(
             role="baseline",
             model=bench.trial.model,
-            messages=[*map(_message, messages), Message("user", f"{_RULES.strip()}\n{listed}")],
+            messages=[Message("system", f"{_RULES.strip()}\n{listed}"), *map(_message, messages)],
             reply=reply_spec(DeepTurn),
             check=check,
         )
         number = len(messages)
         calls: Any = [
-            {"name": call.tool, "args": json.loads(call.arguments), "id": f"call-{number}-{n}", "type": "tool_call"}
+            {
+                "name": call.tool,
+                "args": json.loads(call.arguments),
+                "id": f"call-{number}-{n}",
+                "type": "tool_call",
+            }
             for n, call in enumerate(said.reply.calls)
         ]
         return ChatResult(generations=[ChatGeneration(message=AIMessage(said.reply.text, tool_calls=calls))])
@@ -139,11 +149,11 @@ def _message(message: BaseMessage) -> Message:
 
 def _write_texts(bench: Bench, place: Path) -> None:
     """Write the text of each file under its name, with the ending .txt if it is a document."""
-    for name, text in bench.texts():
-        plain = name.rpartition(".")[2].lower() in _PLAIN
-        path = place / (name if plain else f"{name}.txt")
+    folders = bench.access["folders"]
+    for entry in folders.entries():
+        path = place / (entry.name if entry.kind in _PLAIN else f"{entry.name}.txt")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+        path.write_text(folders.text(entry.name), "utf-8")
 
 
 def _steps(messages: Sequence[BaseMessage]) -> list[TrajectoryStep]:
@@ -154,4 +164,6 @@ def _steps(messages: Sequence[BaseMessage]) -> list[TrajectoryStep]:
         if isinstance(message, AIMessage)
         for call in message.tool_calls
     ]
-    return [TrajectoryStep(number=n, action=action, observation=seen) for n, (action, seen) in enumerate(made, 1)]
+    return [
+        TrajectoryStep(number=n, action=action, observation=seen) for n, (action, seen) in enumerate(made, 1)
+    ]

@@ -15,9 +15,12 @@ from forethought.evals.benchmarks.folders.writers import write
 from forethought.evals.benchmarks.reading import choice
 from forethought.evals.types import Attempt, Benchmark, DataError, Sample, Score, Services
 from forethought.tools.base import Tool
+from forethought.tools.registry import BUILT_IN
 
 _SHARES = {"each": 0.42, "words": 0.18, "latest": 0.15, "sources": 0.1, "one": 0.15}
 """What part of a folder the documents of each kind are."""
+
+_TOOLS = {"find_files", "search_files", "read_file", "read_each", "sql", "python"}
 
 
 class FolderQuestions(Benchmark):
@@ -27,7 +30,8 @@ class FolderQuestions(Benchmark):
     title = "Folder"
     about = "40 generated questions of five kinds over folders of 200 to 2,000 files; ours"
     main_metric = "right"
-    builtin_tools = ("read_file", "python")
+    builtin_tools = tuple(tool.name for tool in BUILT_IN if tool.name in _TOOLS)
+    steps = 40
     options: Mapping[str, str] = {
         "folder": f"{', '.join(plan.name for plan in PLANS)} (default: all)",
         "kind": f"{', '.join(KINDS)} (default: all)",

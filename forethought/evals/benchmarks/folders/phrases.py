@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 
 FIRST = (
-    "Amira", "Bo", "Carla", "Dmitri", "Ewa", "Femi", "Greta", "Hiro", "Ines", "Jonas", "Katya", "Liam", "Mara",
-    "Nils", "Olga", "Pedro", "Rania", "Sven", "Tilda", "Uma", "Viktor", "Wanda", "Yusuf", "Zoe",
+    "Amira", "Bo", "Carla", "Dmitri", "Ewa", "Femi", "Greta", "Hiro", "Ines", "Jonas", "Katya", "Liam",
+    "Mara", "Nils", "Olga", "Pedro", "Rania", "Sven", "Tilda", "Uma", "Viktor", "Wanda", "Yusuf", "Zoe",
 )  # fmt: skip
 LAST = (
     "Haddad", "Lindqvist", "Nunes", "Orlov", "Kowalska", "Adeyemi", "Vogel", "Tanaka", "Roldan", "Weber",

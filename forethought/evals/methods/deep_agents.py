@@ -34,6 +34,7 @@ with a JSON object. Calls of one reply run side by side. Without calls, `text` i
 
 # Tools
 """
+_SYSTEM = "Answer the question from the files below /. End with the answer alone, in the form asked for."
 _PLAIN = {"txt", "md", "csv", "json", "html", "log", "eml"}
 """Endings that its tools take for plain text."""
 
@@ -54,14 +55,12 @@ class DeepAgents(Method):
             raise InfrastructureError(f"deepagents is missing: {install_command('deepagents')}") from error
         started, bench, sample = time.monotonic(), await make_bench(trial), trial.sample
         form = f"\n\nThe answer's form: {sample.answer_format}" if sample.answer_format else ""
-        asked = {
-            "role": "user",
-            "content": f"{sample.task}{form}\n\nThe files are below /. End with the answer alone.",
-        }
+        asked = {"role": "user", "content": sample.task + form}
         with tempfile.TemporaryDirectory() as place:
             await asyncio.to_thread(_write_texts, bench, Path(place))
             agent = create_deep_agent(
                 BenchChat(bench=bench),
+                system_prompt=_SYSTEM,
                 middleware=[ToolCallLimitMiddleware(run_limit=trial.budget.max_steps)],
                 backend=FilesystemBackend(root_dir=place, virtual_mode=True),
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import textwrap
 import zipfile
@@ -14,6 +13,7 @@ from functools import cache
 from typing import Any
 from xml.sax.saxutils import escape
 
+from forethought.evals.benchmarks.traps.office import csv_file, workbook
 from forethought.evals.types import DataError
 from forethought.extras import install_command
 
@@ -59,12 +59,6 @@ def _markdown(document: Document) -> bytes:
     ).encode()
 
 
-def _csv(document: Document) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(document.rows)
-    return text.getvalue().encode()
-
-
 def _mail(document: Document) -> bytes:
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = document.sender, "office@example.org", document.title
@@ -77,17 +71,8 @@ def _mail(document: Document) -> bytes:
 
 
 def _workbook(document: Document) -> bytes:
-    from openpyxl import Workbook
-
-    book = Workbook(write_only=True)
-    sheet = book.create_sheet("Sheet")
-    for paragraph in (document.title, *document.paragraphs):
-        sheet.append([paragraph])
-    for row in document.rows:
-        sheet.append(list(row))
-    made = io.BytesIO()
-    book.save(made)
-    return made.getvalue()
+    rows = [[text] for text in (document.title, *document.paragraphs)]
+    return workbook({"Sheet": [*rows, *document.rows]})
 
 
 @cache
@@ -152,5 +137,11 @@ def _latin(text: str) -> str:
 
 
 _WRITERS: Mapping[str, Callable[[Document], bytes]] = {
-    "txt": _text, "md": _markdown, "csv": _csv, "eml": _mail, "xlsx": _workbook, "docx": _word, "pdf": _pdf,
-}  # fmt: skip
+    "txt": _text,
+    "md": _markdown,
+    "csv": lambda made: csv_file(made.rows[0], made.rows[1:]),
+    "eml": _mail,
+    "xlsx": _workbook,
+    "docx": _word,
+    "pdf": _pdf,
+}

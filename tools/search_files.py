@@ -53,24 +53,25 @@ async def search_files(
 
 def _search(env: ToolEnv, query: str, pattern: str, regex: bool, context: int, page: int) -> Observation:
     assert env.folders is not None, "a run with files"
-    entries = env.folders.entries(pattern)
-    if not entries:
-        hint = "find_files lists the names; without files, all are searched."
-        raise ToolError(f"no file matches {pattern}", cause="not_found", hint=hint)
-    unreadable = sum(bool(entry.reason) for entry in entries)
-    total = env.folders.counts()[0]
-    searched = (
-        f"Searched {len(entries) - unreadable:,} of {how_many(total, 'file')}, {unreadable:,} unreadable"
-    )
-    find = _matches if regex else _passages
-    return find(env, query, entries, pattern, context, page, searched)
+    total, unreadable = env.folders.counts()
+    entries = env.folders.entries(pattern) if pattern or regex else None
+    if entries is not None:
+        if not entries:
+            hint = "find_files lists the names; without files, all are searched."
+            raise ToolError(f"no file matches {pattern}", cause="not_found", hint=hint)
+        unreadable = sum(bool(entry.reason) for entry in entries)
+    read = (total if entries is None else len(entries)) - unreadable
+    searched = f"Searched {read:,} of {how_many(total, 'file')}, {unreadable:,} unreadable"
+    if regex:
+        return _matches(env, query, entries or (), context, page, searched)
+    names = None if entries is None else [entry.name for entry in entries]
+    return _passages(env, query, names, context, page, searched)
 
 
 def _passages(
-    env: ToolEnv, query: str, entries: Sequence[Entry], pattern: str, context: int, page: int, searched: str
+    env: ToolEnv, query: str, names: Sequence[str] | None, context: int, page: int, searched: str
 ) -> Observation:
     assert env.folders is not None, "a run with files"
-    names = [entry.name for entry in entries] if pattern else None
     last = _HITS * max(page, 1)
     hits = env.folders.search(query, last + 1, names)
     shown = hits[last - _HITS : last]
@@ -102,7 +103,7 @@ def _around(folders: Folders, hit: Hit, context: int) -> str:
 
 
 def _matches(
-    env: ToolEnv, query: str, entries: Sequence[Entry], pattern: str, context: int, page: int, searched: str
+    env: ToolEnv, query: str, entries: Sequence[Entry], context: int, page: int, searched: str
 ) -> Observation:
     assert env.folders is not None, "a run with files"
     try:

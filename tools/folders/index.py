@@ -195,6 +195,8 @@ class FolderIndex:
                 (content.hash, language, len(content.text), name, content.reason),
             )
             number = int(added.lastrowid or 0)
+            if language not in (known := self.about("languages").split()):
+                self.set_about(languages=" ".join([*known, language]))
             self._put_blocks(number, content.text)
             self._put_passages(number, content.text, content.passages, name, language)
             return number
@@ -358,7 +360,7 @@ class FolderIndex:
 
     def _match(self, query: str) -> str:
         """The query for FTS5: any of the telling words, the commonest left out where there are many rows."""
-        languages = [row[0] for row in self._all("SELECT DISTINCT language FROM contents")]
+        languages = self.about("languages").split()
         counted = []
         for forms in query_terms(query, languages):
             count = sum(self._term_rows(form) for form in forms)

@@ -36,6 +36,6 @@ _BASELINES: list[Baseline] = [
     React(), Act(), PlanAndAct(), Reflexion(), SelfRefine(), RefineToBudget(), BestOfN(), BestOfBudget(),
     Expel(), InterTask(), Samule(), ErrorReduction(), Retrieve(),
 ]  # fmt: skip
-_ALL: list[Method] = [*_OURS, *_ABLATIONS, *_BASELINES, *RERUNS, *DEBUGGERS, DeepAgents()]
+_ALL: list[Method] = [*_OURS, *_ABLATIONS, *_BASELINES, DeepAgents(), *RERUNS, *DEBUGGERS]
 METHODS: Mapping[str, Method] = {made.name: made for made in _ALL}
 """All methods, ours first. They keep no state of a run."""

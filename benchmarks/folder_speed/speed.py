@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import resource
 import subprocess
 import sys
 import time
@@ -83,19 +84,24 @@ def queries() -> list[str]:
 
 
 def measured(step: str, root: Path, data: Path) -> Figures:
-    """Run a step in a process of its own. Returns its figures, and the most memory of it and its children."""
+    """Run a step in a process of its own.
+
+    Returns its figures, the most memory of it and its children, and their processor time.
+    """
     import psutil
 
     command = [sys.executable, "-m", "benchmarks.folder_speed.speed", step, str(root), str(data)]
     process, most = subprocess.Popen(command, stdout=subprocess.PIPE, text=True), 0
-    watched = psutil.Process(process.pid)
+    watched, before = psutil.Process(process.pid), resource.getrusage(resource.RUSAGE_CHILDREN)
     while process.poll() is None:
         most = max(most, _memory(watched))
         time.sleep(_LOOK_S)
     assert process.stdout is not None
     if process.returncode:
         raise SystemExit(f"the step {step} failed")
-    return {**json.loads(process.stdout.read()), "memory": most}
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {**json.loads(process.stdout.read()), "memory": most, "cpu": cpu}
 
 
 def _memory(process: Any) -> int:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from forethought.models.types import Image, Usage
     from forethought.settings import Settings
     from forethought.tools.files import FileStore
+    from forethought.tools.folders.given import Folders
 
 Effect = Literal["read", "write", "egress"]
 CONTENT = (
@@ -102,6 +103,8 @@ class ToolEnv:
     settings: Settings
     files: Mapping[str, str] = field(default_factory=dict)
     """Name -> content hash of the files given to the run; nothing else can be read."""
+    folders: Folders | None = None
+    """The folders given to the run: their files are among `files`, too."""
     results: Mapping[str, str] = field(default_factory=dict)
     """Subtask id -> its result's text."""
     origins: Mapping[str, str] = field(default_factory=dict)

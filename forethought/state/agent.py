@@ -53,6 +53,19 @@ class FileRef(TypedDict, total=False):
     """The content in base64. Only a client's input has it: the first node moves it to the storage."""
 
 
+class FolderRef(TypedDict):
+    """A folder given to the run. Its files are listed and searched in an index on this machine, not in the
+    state."""
+
+    name: str
+    id: str
+    """Of the index; made from the folder's path with a secret."""
+    count: int
+    """Files in it."""
+    size: int
+    """Bytes of all of them."""
+
+
 class Call(TypedDict):
     """A call that a subtask begins with."""
 
@@ -347,6 +360,8 @@ class AgentInput(TypedDict, total=False):
     files: Annotated[list[FileRef | str], merge_files]
     """Names in the operator's folder, {name, data} with base64, or {name, hash} of a stored file. "*" removes
     earlier files."""
+    folders: Annotated[list[FolderRef], merge_files]
+    """Folders that are too large for `files`, indexed. "*" removes earlier ones."""
     guidance: list[str]
     """Corrections for the whole task."""
 

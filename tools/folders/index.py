@@ -1,0 +1,394 @@
+"""The index of one folder: its files, their text in passages, and the words in them (SQLite with FTS5).
+
+Texts are kept by content hash, so that copies are read once. The table of words holds no text of its own
+(`content=''`); a passage that is gone leaves its words behind, which a search skips, until there are so many
+that they are written anew. Write-ahead logging lets several processes search while one writes.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from forethought.tools.folders.passages import Passage
+from forethought.tools.folders.walk import Found
+from forethought.tools.folders.words import language_of, query_terms, tokens
+
+VERSION = 1
+"""Of the tables and of what `words` makes of a text: an index of another version is made anew."""
+_BLOCK = 32_000
+"""Characters of a text that are compressed together."""
+_SCHEMA = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE files (
+    name TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL, content INTEGER,
+    reason TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX files_by_content ON files (content);
+CREATE TABLE contents (
+    id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, language TEXT NOT NULL, characters INTEGER NOT NULL,
+    named TEXT NOT NULL, reason TEXT NOT NULL
+);
+CREATE TABLE blocks (
+    content INTEGER, start INTEGER, stop INTEGER, text BLOB NOT NULL, PRIMARY KEY (content, start)
+) WITHOUT ROWID;
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, content INTEGER NOT NULL,
+    start INTEGER NOT NULL, stop INTEGER NOT NULL, line INTEGER NOT NULL,
+    place TEXT NOT NULL, heading TEXT NOT NULL
+);
+CREATE INDEX passages_by_content ON passages (content, start);
+CREATE VIRTUAL TABLE words USING fts5 (
+    name, heading, body, content='', tokenize='unicode61 remove_diacritics 0'
+);
+CREATE VIRTUAL TABLE terms USING fts5vocab (words, row);
+INSERT INTO words (words, rank) VALUES ('rank', 'bm25(2.0, 1.5, 1.0)');
+"""
+_READ_ROWS = 40_000
+"""Rows of words that a search reads, roughly: the commonest words of a long query are left out."""
+_CANDIDATES = 200
+_OF_ONE_FILE = 3
+"""Passages of one file among the hits, while other files have some."""
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of a folder."""
+
+    name: str
+    size: int
+    modified: int
+    hash: str
+    """'' if it could not be opened."""
+    characters: int
+    """Of its text."""
+    reason: str
+    """Why it has no text ('': it has)."""
+
+    @property
+    def kind(self) -> str:
+        """Its name's ending in lower case, such as 'docx'."""
+        return PurePosixPath(self.name).suffix.lower().lstrip(".")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A passage that fits a query."""
+
+    name: str
+    text: str
+    place: str
+    """'page 212', 'sheet June', or 'line 80'."""
+    heading: str
+    score: float
+    hash: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Content:
+    """What was read of a file: its text in passages, or why there is none."""
+
+    hash: str
+    text: str = ""
+    passages: Sequence[Passage] = ()
+    reason: str = ""
+
+
+class FolderIndex:
+    """An index in one SQLite file. A connection serves all threads, one at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600)
+        self._db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        with self.writing():
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            if version != VERSION:
+                self._make_anew()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """A transaction: what it writes is kept whole or not at all."""
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def about(self, key: str) -> str:
+        """What is kept about the folder under `key` ('' if nothing)."""
+        row = self._row("SELECT value FROM about WHERE key = ?", key)
+        return row[0] if row else ""
+
+    def set_about(self, **values: str) -> None:
+        """Keep what is said about the folder."""
+        with self._lock:
+            self._db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", values.items())
+
+    # What a scan needs.
+
+    def manifest(self) -> dict[str, tuple[int, int]]:
+        """Size and time of each file that is known."""
+        return {
+            name: (size, modified)
+            for name, size, modified in self._all("SELECT name, size, modified FROM files")
+        }
+
+    def has_content(self, content_hash: str) -> bool:
+        """Whether this content was read before."""
+        return self._row("SELECT 1 FROM contents WHERE hash = ?", content_hash) is not None
+
+    def put(self, found: Found, content: Content | None) -> None:
+        """Keep a file, within `writing`; its content is None if it could not be opened."""
+        number = None if content is None else self._put_content(content, found.name)
+        self._db.execute(
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)",
+            (found.name, found.size, found.modified, number, found.reason),
+        )
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Forget files, within `writing`."""
+        self._db.executemany("DELETE FROM files WHERE name = ?", [(name,) for name in names])
+
+    def clean_up(self) -> None:
+        """Drop contents without a file; write the words anew if many are of passages that are gone."""
+        with self.writing():
+            gone = "SELECT id FROM contents WHERE id NOT IN (SELECT ifnull(content, 0) FROM files)"
+            for table in ("blocks", "passages"):
+                self._db.execute(f"DELETE FROM {table} WHERE content IN ({gone})")
+            self._db.execute(f"DELETE FROM contents WHERE id IN ({gone})")
+            (live,) = self._db.execute("SELECT count(*) FROM passages").fetchone()
+            if self._last_passage() > 2 * live + 1000:
+                self._write_words_anew()
+
+    def _put_content(self, content: Content, name: str) -> int:
+        row = self._row("SELECT id, named FROM contents WHERE hash = ?", content.hash)
+        if row is None:
+            language = language_of(content.text)
+            added = self._db.execute(
+                "INSERT INTO contents (hash, language, characters, named, reason) VALUES (?, ?, ?, ?, ?)",
+                (content.hash, language, len(content.text), name, content.reason),
+            )
+            number = int(added.lastrowid or 0)
+            self._put_blocks(number, content.text)
+            self._put_passages(number, content.text, content.passages, name, language)
+            return number
+        number, named = row
+        if name not in named.split("\n"):  # a copy, or a new name: its words count, too
+            named = "\n".join([*named.split("\n"), name][-10:])
+            self._db.execute("UPDATE contents SET named = ? WHERE id = ?", (named, number))
+            self._rename(number, named)
+        return int(number)
+
+    def _put_blocks(self, number: int, text: str) -> None:
+        starts = range(0, len(text), _BLOCK)
+        rows = ((start, text[start : start + _BLOCK]) for start in starts)
+        self._db.executemany(
+            "INSERT INTO blocks VALUES (?, ?, ?, ?)",
+            (
+                (number, start, start + len(part), zlib.compress(part.encode("utf-8", "replace")))
+                for start, part in rows
+            ),
+        )
+
+    def _put_passages(
+        self, number: int, text: str, passages: Sequence[Passage], named: str, language: str
+    ) -> None:
+        first = self._last_passage() + 1
+        name_words = " ".join(tokens(" ".join(named.split("\n")), language))
+        self._db.executemany(
+            "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                (at, number, each.start, each.stop, each.line, each.place, each.heading)
+                for at, each in enumerate(passages, first)
+            ),
+        )
+        self._db.executemany(
+            "INSERT INTO words (rowid, name, heading, body) VALUES (?, ?, ?, ?)",
+            (
+                (
+                    at,
+                    name_words,
+                    " ".join(tokens(each.heading, language)),
+                    " ".join(tokens(text[each.start : each.stop], language)),
+                )
+                for at, each in enumerate(passages, first)
+            ),
+        )
+
+    def _last_passage(self) -> int:
+        """The highest number that a passage ever had: words of one that is gone are never another's."""
+        row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'passages'")
+        return row[0] if row else 0
+
+    def _rename(self, number: int, named: str) -> None:
+        rows = self._all("SELECT start, stop, line, place, heading FROM passages WHERE content = ?", number)
+        (language,) = self._row("SELECT language FROM contents WHERE id = ?", number) or ("english",)
+        self._db.execute("DELETE FROM passages WHERE content = ?", (number,))
+        self._put_passages(number, self._text(number), [Passage(*row) for row in rows], named, language)
+
+    def _write_words_anew(self) -> None:
+        self._db.execute("INSERT INTO words (words) VALUES ('delete-all')")
+        self._db.execute("UPDATE sqlite_sequence SET seq = 0 WHERE name = 'passages'")
+        self._db.execute("UPDATE passages SET id = -id")  # the numbers from 1 are free again
+        for number, named in self._all("SELECT id, named FROM contents WHERE reason = ''"):
+            self._rename(number, named)
+        self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+
+    def _make_anew(self) -> None:
+        for (table,) in self._all(
+            "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%' ORDER BY name"
+        ):
+            self._db.execute(f"DROP TABLE {table}")
+        for (table,) in self._all(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+        ):
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in _SCHEMA.split(";"):
+            self._db.execute(statement)
+        self._db.execute(f"PRAGMA user_version = {VERSION}")
+
+    # What tools need.
+
+    def counts(self) -> tuple[int, int, int]:
+        """How many files there are, how many of them have no text, and their size in bytes."""
+        row = self._row(
+            "SELECT count(*), ifnull(sum(f.reason != '' OR c.reason != ''), 0), ifnull(sum(size), 0)"
+            " FROM files f LEFT JOIN contents c ON c.id = f.content"
+        )
+        assert row is not None
+        return row[0], row[1], row[2]
+
+    def entries(self, names: Sequence[str] | None = None) -> list[Entry]:
+        """All files, or those of these names, by name."""
+        chosen = "" if names is None else " WHERE f.name IN (SELECT value FROM json_each(?))"
+        rows = self._all(
+            "SELECT f.name, f.size, f.modified, ifnull(c.hash, ''), ifnull(c.characters, 0),"
+            " CASE WHEN f.reason != '' THEN f.reason ELSE ifnull(c.reason, '') END"
+            f" FROM files f LEFT JOIN contents c ON c.id = f.content{chosen} ORDER BY f.name",
+            *([] if names is None else [_json(names)]),
+        )
+        return [Entry(*row) for row in rows]
+
+    def name_of(self, content_hash: str) -> str:
+        """The name of a file with this content ('' if there is none)."""
+        row = self._row(
+            "SELECT f.name FROM files f JOIN contents c ON c.id = f.content WHERE c.hash = ? LIMIT 1",
+            content_hash,
+        )
+        return row[0] if row else ""
+
+    def text(self, content_hash: str, start: int = 0, stop: int | None = None) -> str:
+        """The text of a content, or characters `start` to `stop` of it ('' if it has none)."""
+        row = self._row("SELECT id FROM contents WHERE hash = ?", content_hash)
+        return self._text(row[0], start, stop) if row else ""
+
+    def passages(self, content_hash: str) -> list[Passage]:
+        """The passages of a content, in order."""
+        rows = self._all(
+            "SELECT p.start, p.stop, p.line, p.place, p.heading FROM passages p"
+            " JOIN contents c ON c.id = p.content WHERE c.hash = ? ORDER BY p.start",
+            content_hash,
+        )
+        return [Passage(*row) for row in rows]
+
+    def search(self, query: str, limit: int = 20, names: Sequence[str] | None = None) -> list[Hit]:
+        """The passages that fit `query` best, best first; of the files called `names` if any are given."""
+        match = self._match(query)
+        if not match:
+            return []
+        chosen, among = "", list[str]()
+        if names is not None:
+            among = [_json(names)]
+            chosen = (
+                " AND words.rowid IN (SELECT p.id FROM passages p JOIN files f ON f.content = p.content"
+                " WHERE f.name IN (SELECT value FROM json_each(?)))"
+            )
+        rows = self._all(
+            "SELECT p.content, p.start, p.stop, p.line, p.place, p.heading, -found.rank, c.hash,"
+            " (SELECT f.name FROM files f WHERE f.content = p.content LIMIT 1)"
+            f" FROM (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} ORDER BY rank LIMIT ?) found"
+            " JOIN passages p ON p.id = found.rowid JOIN contents c ON c.id = p.content ORDER BY found.rank",
+            match, *among, max(_CANDIDATES, 3 * limit),
+        )  # fmt: skip
+        first: list[Row] = []
+        later: list[Row] = []
+        seen: dict[int, int] = {}
+        for row in rows:
+            if row[8] is None:
+                continue
+            seen[row[0]] = seen.get(row[0], 0) + 1
+            (first if seen[row[0]] <= _OF_ONE_FILE else later).append(row)
+        return [self._hit(row) for row in [*first, *later][:limit]]
+
+    def _hit(self, row: Row) -> Hit:
+        content, start, stop, line, place, heading, score, content_hash, name = row
+        text = self._text(content, start, stop).strip()
+        return Hit(name, text, place or f"line {line}", heading, score, content_hash, start, stop)
+
+    def _match(self, query: str) -> str:
+        """The query for FTS5: any of the telling words, the commonest left out where there are many rows."""
+        languages = [row[0] for row in self._all("SELECT DISTINCT language FROM contents")]
+        counted = []
+        for forms in query_terms(query, languages):
+            count = sum(self._term_rows(form) for form in forms)
+            if count:
+                counted.append((count, forms))
+        counted.sort(key=lambda item: item[0])
+        chosen, rows = list[str](), 0
+        for count, forms in counted:
+            if chosen and rows + count > _READ_ROWS:
+                break
+            rows += count
+            chosen += [f'"{form}"' for form in forms]
+        return " OR ".join(dict.fromkeys(chosen))
+
+    def _term_rows(self, form: str) -> int:
+        row = self._row("SELECT doc FROM terms WHERE term = ?", form)
+        return row[0] if row else 0
+
+    def _text(self, number: int, start: int = 0, stop: int | None = None) -> str:
+        end = 1 << 60 if stop is None else stop
+        rows = self._all(
+            "SELECT start, text FROM blocks WHERE content = ? AND start < ? AND stop > ? ORDER BY start",
+            number, end, start,
+        )  # fmt: skip
+        if not rows:
+            return ""
+        joined = "".join(zlib.decompress(text).decode() for _, text in rows)
+        return joined[max(start - rows[0][0], 0) : end - rows[0][0]]
+
+    def _row(self, query: str, *values: object) -> Row | None:
+        with self._lock:
+            row: Row | None = self._db.execute(query, values).fetchone()
+        return row
+
+    def _all(self, query: str, *values: object) -> list[Row]:
+        with self._lock:
+            return self._db.execute(query, values).fetchall()
+
+
+def _json(names: Sequence[str]) -> str:
+    return json.dumps(list(names))

@@ -1,0 +1,165 @@
+"""Bring the index of a folder up to date: read what is new or changed, by size and time, then by content.
+
+The parsers' processes read documents, as many side by side as there are cores; plain text is read here. What
+is read is kept every second, so that an interrupted scan goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from forethought.settings import Settings
+from forethought.tools.documents.document import Document, Unreadable
+from forethought.tools.documents.formats import kind_of
+from forethought.tools.documents.plain import read_text
+from forethought.tools.documents.reader import document_apart
+from forethought.tools.files import MEGABYTE, FilesError
+from forethought.tools.folders.index import Content, FolderIndex
+from forethought.tools.folders.passages import passages
+from forethought.tools.folders.walk import MOST_BYTES, MOST_FILES, Found, walk
+
+_KEEP_S = 1.0
+Progress = Callable[[int, int], None]
+"""Told how many files of how many are read."""
+
+
+@dataclass
+class Scan:
+    """What a scan found."""
+
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
+    """Of the files added or changed: name and reason."""
+
+
+def scan(
+    root: Path,
+    index: FolderIndex,
+    settings: Settings,
+    exclude: Sequence[str] = (),
+    progress: Progress = lambda done, total: None,
+) -> Scan:
+    """Read what is new in the folder `root`. Blocking.
+
+    Args:
+        root: The folder.
+        index: Its index.
+        settings: The limits of a reading.
+        exclude: Patterns of files to leave out, as in a .gitignore.
+        progress: Told about each file.
+
+    Raises:
+        FilesError: The folder is too large.
+    """
+    known, report = index.manifest(), Scan()
+    present, news, size = set[str](), list[Found](), 0
+    for found in walk(root, exclude):
+        present.add(found.name)
+        size += found.size
+        if len(present) > MOST_FILES or size > MOST_BYTES:
+            raise FilesError(
+                f"{root.name}: has more than {MOST_FILES:,} files or 10 GB; name a smaller folder, or leave"
+                " files out with --exclude"
+            )
+        if known.get(found.name) != (found.size, found.modified):
+            news.append(found)
+            (report.changed if found.name in known else report.added).append(found.name)
+    report.removed = [name for name in known if name not in present]
+    if news or report.removed:
+        _keep(index, _readings(root, news, index, settings), report, len(news), progress)
+        index.clean_up()
+    return report
+
+
+def _keep(
+    index: FolderIndex,
+    readings: Iterator[tuple[Found, Content | None]],
+    report: Scan,
+    total: int,
+    progress: Progress,
+) -> None:
+    waiting: list[tuple[Found, Content | None]] = []
+    kept_at, done = time.monotonic(), 0
+    gone = report.removed
+    try:
+        for found, content in readings:
+            waiting.append((found, content))
+            done += 1
+            progress(done, total)
+            if reason := found.reason or (content.reason if content else ""):
+                report.unreadable.append((found.name, reason))
+            if time.monotonic() - kept_at > _KEEP_S:
+                _write(index, waiting, gone)
+                waiting, gone, kept_at = [], [], time.monotonic()
+    finally:
+        _write(index, waiting, gone)
+
+
+def _write(index: FolderIndex, waiting: Iterable[tuple[Found, Content | None]], gone: Iterable[str]) -> None:
+    with index.writing():
+        index.remove(gone)
+        for found, content in waiting:
+            index.put(found, content)
+
+
+def _readings(
+    root: Path, news: Iterable[Found], index: FolderIndex, settings: Settings
+) -> Iterator[tuple[Found, Content | None]]:
+    """What each file holds, in the order in which they are done."""
+    most = 2 * (os.cpu_count() or 1)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        running: set[Future[tuple[Found, Content | None]]] = set()
+        try:
+            for found in news:
+                running.add(pool.submit(_reading, root, found, index, settings))
+                if len(running) >= most:
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    yield from (each.result() for each in done)
+            while running:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (each.result() for each in done)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _reading(
+    root: Path, found: Found, index: FolderIndex, settings: Settings
+) -> tuple[Found, Content | None]:
+    if found.reason:
+        return found, None
+    limit = int(settings.max_file_mb * MEGABYTE)
+    if found.size > limit:
+        reason = f"is larger than {settings.max_file_mb:g} MB; FORETHOUGHT_MAX_FILE_MB allows more"
+        return replace(found, reason=reason), None
+    try:
+        with (root / found.name).open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        return replace(found, reason=f"cannot be read: {error.strerror}"), None
+    content_hash = hashlib.sha256(data).hexdigest()
+    if index.has_content(content_hash):
+        return found, Content(content_hash)
+    return found, content_of(data, content_hash, found.name, settings)
+
+
+def content_of(data: bytes, content_hash: str, name: str, settings: Settings) -> Content:
+    """The text and passages of a file, or why it has none. Blocking."""
+    try:
+        text, cuts = passages(_document(data, name, settings))
+    except Unreadable as error:
+        return Content(content_hash, reason=error.what)
+    return Content(content_hash, text, cuts)
+
+
+def _document(data: bytes, name: str, settings: Settings) -> Document:
+    if data and kind_of(data, name) == "text":
+        return read_text(data)
+    return document_apart(data, name, settings)

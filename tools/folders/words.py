@@ -1,0 +1,157 @@
+"""The words by which passages are found: stems, numbers and dates in one form, whatever a file writes.
+
+A text is stemmed in the language of most of its function words. A query is stemmed in every language of the
+index, so that it needs no language of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+FUNCTION_WORDS = {
+    "english": "the of and to in is that for with on was are this not by be as at it from or",
+    "german": "der die und das den von zu mit sich des auf für ist nicht ein eine dem im auch als bei",
+    "french": "de la le et les des en un une du est pour que dans qui par sur pas au ce il",
+    "spanish": "de la el que y en los del las por con para una se no es al lo su como más",
+    "portuguese": "de a o que e do da em um para com não uma os no se na por mais as dos",
+    "italian": "di e il la che è per un in del non una sono da le con si dei al nel",
+    "dutch": "de het een en van in is dat op te zijn met voor niet aan er om ook als",
+}
+"""Languages by their commonest words."""
+STOP = frozenset(word for words in FUNCTION_WORDS.values() for word in words.split()) | frozenset(
+    """a an but can could did do does had has have he her his how i if into its me my our she should so than
+    their them then there these they those we were what when where which who whose why will would you your
+    welche welcher wie was wer wann quel quelle qui cuál quién qué""".split()  # noqa: SIM905
+)
+"""Words that a query does without."""
+_SAMPLE = 20_000
+_WORD = re.compile(r"[^\W_]+")
+_LEFT_OUT = 60
+"""Characters of a word that is none: base64, a checksum."""
+_CODE = re.compile(r"\b(?=[\w/.-]*\d)(?=[\w/.-]*[^\W\d_])\w+(?:[-/.]\w+)+\b")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_GROUPED = re.compile(
+    r"(?<![\w.,])\d{1,3}(?:([.,'\u2019\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?(?![\d]|[.,]\d)"
+)
+_DECIMAL = re.compile(r"(?<![\w.,])\d+[.,]\d+(?![\d]|[.,]\d)")
+_ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?!\d)")
+_NAMED = re.compile(
+    r"(?:(\d{1,2})(?:st|nd|rd|th|er|\.|º)?\s+(?:of\s+|de\s+)?)?([^\W\d_]{3,10})\.?,?\s+(?:(\d{1,2})(?:st|nd|rd|th)?,?\s+|de\s+)?(\d{4})(?!\d)"
+)
+_MONTHS = {
+    prefix: number
+    for number, prefixes in enumerate(
+        (
+            *("jan ene gen", "feb fev", "mar mae mrt maa", "apr avr abr", "may mai mag mei", "jun giu"),
+            *("jul lug", "aug ago aou", "sep set", "oct okt ott out", "nov", "dec dez dic"),
+        ),
+        1,
+    )
+    for prefix in prefixes.split()
+} | {"juin": 6, "juil": 7}
+"""Numbers of months by the first letters of their names."""
+_BRITISH = (
+    (re.compile(r"is(e[drs]?|ing|ations?)$"), r"iz\1"),
+    (re.compile(r"our(s|ed|ing|able|ite)?$"), r"or\1"),
+)
+
+
+def language_of(text: str) -> str:
+    """The language with most function words in the text; English if none has any."""
+    words = _WORD.findall(text[:_SAMPLE].casefold())
+    scores = {name: sum(word in common for word in words) for name, common in _COMMON.items()}
+    return max(scores, key=lambda name: scores[name])
+
+
+def tokens(text: str, language: str) -> list[str]:
+    """The words of `text` as the index holds them."""
+    text = unicodedata.normalize("NFKC", text)
+    found = list(_dates(text)) if any(map(str.isdigit, text)) else []
+    if found or any(map(str.isdigit, text)):
+        text = _DECIMAL.sub(_plain_number, _GROUPED.sub(_plain_number, text))
+        found += [_WORD_JOINT.sub("", code).casefold() for code in _CODE.findall(text)]
+    for word in _WORD.findall(text):
+        if len(word) <= _LEFT_OUT:
+            found += _forms(word, language)
+    return found
+
+
+def query_terms(text: str, languages: Iterable[str]) -> list[tuple[str, ...]]:
+    """The telling words of a query, each with its forms in these languages."""
+    languages = tuple(languages) or ("english",)
+    text = unicodedata.normalize("NFKC", text)
+    terms: list[tuple[str, ...]] = [(token,) for token in _dates(text)]
+    text = _DECIMAL.sub(_plain_number, _GROUPED.sub(_plain_number, text))
+    terms += [(_WORD_JOINT.sub("", code).casefold(),) for code in _CODE.findall(text)]
+    words = _WORD.findall(text)
+    for word in [word for word in words if word.casefold() not in STOP] or words:
+        forms = dict.fromkeys(form for language in languages for form in _forms(word, language))
+        terms.append(tuple(forms))
+    return list(dict.fromkeys(term for term in terms if term))
+
+
+_COMMON = {name: frozenset(words.split()) for name, words in FUNCTION_WORDS.items()}
+_WORD_JOINT = re.compile(r"[-/._]")
+
+
+@lru_cache(maxsize=200_000)
+def _forms(word: str, language: str) -> tuple[str, ...]:
+    """A word's stem; of Chinese, Japanese and Korean, its pairs of characters."""
+    word = word.casefold()
+    if _CJK.match(word):
+        return tuple(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
+    if language == "english" and len(word) > 5:
+        for pattern, spelling in _BRITISH:
+            word = pattern.sub(spelling, word)
+    stem = word if word.isdigit() else _stemmer(language).stemWord(word)
+    return (_without_accents(stem),)
+
+
+@lru_cache(maxsize=8)
+def _stemmer(language: str) -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer(language)
+
+
+def _without_accents(word: str) -> str:
+    if word.isascii():
+        return word
+    return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
+
+
+def _plain_number(match: re.Match[str]) -> str:
+    """'1.234,50' and '1,234.5' as '1234p5'."""
+    written = match[0]
+    whole, point, rest = written, "", ""
+    if match.re is _DECIMAL or (len(written) > 3 and not written[-3:].isdigit()):
+        at = max(written.rfind("."), written.rfind(","))
+        whole, rest = written[:at], written[at + 1 :].rstrip("0")
+        point = "p" if rest else ""
+    return re.sub(r"\D", "", whole) + point + rest
+
+
+def _dates(text: str) -> Iterator[str]:
+    """Tokens of the text's dates and months."""
+    for match in _ISO.finditer(text):
+        yield from _date(int(match[1]), int(match[2]), int(match[3]))
+    for match in _DAY_FIRST.finditer(text):
+        yield from _date(int(match[3]), int(match[2]), int(match[1]))
+        if match[1] != match[2]:
+            yield from _date(int(match[3]), int(match[1]), int(match[2]))
+    for match in _NAMED.finditer(text):
+        name = _without_accents(match[2].casefold())
+        if month := _MONTHS.get(name[:4]) or _MONTHS.get(name[:3]):
+            yield from _date(int(match[4]), month, int(match[1] or match[3] or 0))
+
+
+def _date(year: int, month: int, day: int) -> Iterator[str]:
+    if 1000 <= year <= 2999 and 1 <= month <= 12 and 0 <= day <= 31:
+        yield f"m{year}{month:02}"
+        if day:
+            yield f"d{year}{month:02}{day:02}"

@@ -45,7 +45,9 @@ def read_delimited(data: bytes) -> Document:
 def delimited_rows(text: str) -> list[Row]:
     """The rows that are not empty, their cells as they are written."""
     csv.field_size_limit(_LONGEST_CELL)
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text)) if any(row)]
+    rows = [
+        row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text)) if any(row)
+    ]
     width = max(map(len, rows), default=0)
     while width and not any(row[width - 1] for row in rows if len(row) == width):
         rows, width = [row[: width - 1] for row in rows], width - 1

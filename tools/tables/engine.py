@@ -19,7 +19,7 @@ Json = dict[str, Any]
 MOST_ROWS = 1000
 """Rows of a result that are handed over."""
 _MEMORY_SHARE = 0.6
-_OPTIONS = {
+_OPTIONS: Json = {
     "threads": 4, "temp_directory": "",
     "autoinstall_known_extensions": "false", "autoload_known_extensions": "false",
 }  # fmt: skip

@@ -92,9 +92,9 @@ async def _tables(
             only = (table.name, table.file) if len(parts) == 1 else ()
             add(name, "rows", json.dumps(rows).encode(), *only)
     for name in dict.fromkeys(TABLE.findall(query)):
-        rows = await asyncio.to_thread(stored_table, env.store, name) if name in env.tables else None
-        if rows:
-            add(name, "rows", json.dumps(rows).encode())
+        if name in env.tables:
+            made = await asyncio.to_thread(lambda name=name: stored_table(env.store, name) or [])
+            add(name, "rows", json.dumps(made).encode())
     tables += [{"name": pattern, "of": of} for pattern, of in unions(query, loaded).items()]
     return tables, contents, [f"file:{file}" for file in loaded]
 

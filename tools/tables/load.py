@@ -9,7 +9,7 @@ import os
 import re
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
@@ -32,7 +32,6 @@ class Tables:
     def __init__(self, base: Any) -> None:
         self._base = base
         base.execute("CREATE SCHEMA loaded")
-        base.execute("CREATE SCHEMA made")
         self._columns: dict[str, list[str]] = {}
         self.notes: list[str] = []
         """What could not be converted, or could be read otherwise."""
@@ -121,13 +120,21 @@ class Tables:
         columns = self._base.execute(f"DESCRIBE {_raw(name)}").fetchall()
         read = [column for column, kind, *_ in columns if kind == "VARCHAR" and texts]
         hows = self._conversions(name, read, typed or set()) if read else {}
-        kept = [_name(column) for column, *_ in columns]
-        made = [f"{_value(column, how.sql)} AS {_read(column)}" for column, how in hows.items() if how.sql]
-        self._base.execute(f"CREATE TABLE {_made(name)} AS SELECT {', '.join(kept + made)} FROM {_raw(name)}")
+        shown = {column: _name(column) for column, *_ in columns}
+        for column, how in hows.items():
+            shown[column] = _selected(column, how.sql, beside=how.doubtful)
+            if how.note:
+                self.notes.append(f"{name}.{column}: {how.note}.")
+        self._make(name, shown)
+        converted = {column: how for column, how in hows.items() if how.sql}
+        if mended := self._mended(name, converted):
+            self._make(name, {**shown, **mended})
         self._base.execute(f"DROP TABLE {_raw(name)}")
-        shown = [self._shown_as(name, column, hows.get(column)) for column, *_ in columns]
-        self._base.execute(f"CREATE VIEW {_name(name)} AS SELECT {', '.join(shown)} FROM {_made(name)}")
         self._describe(name)
+
+    def _make(self, name: str, shown: Mapping[str, str]) -> None:
+        selected = ", ".join(shown.values())
+        self._base.execute(f"CREATE OR REPLACE TABLE {_name(name)} AS SELECT {selected} FROM {_raw(name)}")
 
     def _conversions(self, name: str, read: Sequence[str], typed: set[int]) -> dict[str, Conversion]:
         """How to convert the columns of texts, by a sample of their values."""
@@ -140,35 +147,43 @@ class Tables:
             for at, column in enumerate(read)
         }
 
-    def _shown_as(self, table: str, column: str, how: Conversion | None) -> str:
-        """What a query sees of a column; notes say which values have no number or date."""
-        named, where = _name(column), f"FROM {_made(table)}"
-        if how is None:
-            return named
-        if how.note:
-            self.notes.append(f"{table}.{column}: {how.note}.")
-        if not how.sql:
-            return f"nullif({named}, '') AS {named}"
-        value, given = _read(column), f"trim({named}) <> ''"
-        wrong = f"{value} IS NULL AND {given}"
-        codes = f"{named} LIKE '0_%' AND regexp_full_match({named}, '0[0-9]+')"
-        figures = ", ".join(f"count(*) FILTER ({condition})" for condition in (given, wrong, codes))
-        total, failed, coded = self._base.execute(f"SELECT {figures} {where}").fetchone()
-        if failed and how.wider:
-            value = _value(column, how.wider)
-            wrong = f"{value} IS NULL AND {given}"
-            (failed,) = self._base.execute(f"SELECT count(*) FILTER ({wrong}) {where}").fetchone()
-        if failed > MOST_OTHER * total or (coded and how.what == "numbers"):
-            return f"nullif({named}, '') AS {named}"
-        beside = _name(f"{column}_text")
-        if failed:
-            examples = f"SELECT DISTINCT {named} AS one {where} WHERE {wrong} ORDER BY one LIMIT 3"
-            listed = ", ".join(repr(one[:40]) for (one,) in self._base.execute(examples).fetchall())
-            self.notes.append(
-                f"{table}.{column}: {failed:,} of {total:,} values are not {how.what}: {listed}. "
-                f"They are NULL here; the column {beside} has the text."
-            )
-        return f"{value} AS {named}" + (f", {named} AS {beside}" if failed or how.doubtful else "")
+    def _mended(self, name: str, converted: Mapping[str, Conversion]) -> dict[str, str]:
+        """What to select instead for columns in which values were lost, or codes taken for numbers."""
+        if not converted:
+            return {}
+        given = (f"count(nullif({_name(column)}, ''))" for column in converted)
+        codes = (
+            f"count(*) FILTER (substr({_name(column)}, 1, 2) BETWEEN '00' AND '09')" for column in converted
+        )
+        before = self._base.execute(f"SELECT {', '.join([*given, *codes])} FROM {_raw(name)}").fetchone()
+        made = ", ".join(f"count({_name(column)})" for column in converted)
+        after = self._base.execute(f"SELECT {made} FROM {_name(name)}").fetchone()
+        width = len(converted)
+        return {
+            column: self._instead(name, column, how)
+            for at, (column, how) in enumerate(converted.items())
+            if before[at] != after[at] or before[width + at]
+        }
+
+    def _instead(self, name: str, column: str, how: Conversion) -> str:
+        named, where = _name(column), f"FROM {_raw(name)}"
+        for sql in filter(None, (how.sql, how.wider)):
+            value, given = _value(column, sql), f"trim({named}, {_SPACES}) <> ''"
+            wrong = f"{given} AND {value} IS NULL"
+            codes = f"regexp_full_match({named}, '0[0-9]+')"
+            figures = ", ".join(f"count(*) FILTER ({condition})" for condition in (given, wrong, codes))
+            total, failed, coded = self._base.execute(f"SELECT {figures} {where}").fetchone()
+            if failed > MOST_OTHER * total or (coded and how.what == "numbers"):
+                return _selected(column, "")
+            if not failed:
+                return _selected(column, sql, beside=how.doubtful)
+        examples = f"SELECT DISTINCT {named} AS one {where} WHERE {wrong} ORDER BY one LIMIT 3"
+        listed = ", ".join(repr(one[:40]) for (one,) in self._base.execute(examples).fetchall())
+        self.notes.append(
+            f"{name}.{column}: {failed:,} of {total:,} values are not {how.what}: {listed}. "
+            f"They are NULL here; the column {_shown(column + '_text')} has the text."
+        )
+        return _selected(column, sql, beside=True)
 
     def _unite(self, name: str, of: Sequence[Sequence[str]]) -> None:
         parts = (f"SELECT {_text(file)} AS file, * FROM {_name(table)}" for file, table in of)
@@ -234,14 +249,11 @@ def _raw(name: str) -> str:
     return f"loaded.{_name(name)}"
 
 
-def _made(name: str) -> str:
-    """The table with its texts and the values that were made of them."""
-    return f"made.{_name(name)}"
-
-
-def _read(column: str) -> str:
-    """The column of the values that were made of a column's texts."""
-    return _name(f"{column} read")
+def _selected(column: str, sql: str, beside: bool = False) -> str:
+    """What to select for a column of texts: its text, or the value that `sql` makes of it."""
+    named, text = _name(column), f"nullif({_name(column)}, '')"
+    also = f", {text} AS {_name(column + '_text')}" if beside else ""
+    return f"{_value(column, sql) if sql else text} AS {named}{also}"
 
 
 def _value(column: str, sql: str) -> str:

@@ -22,8 +22,9 @@ class Source:
 
     def find(self, quote: str) -> int | None:
         """Where the quote begins: white space, case and marks between words do not count."""
-        if quote in self.text:
-            return self.text.index(quote)
+        at = self.text.find(quote)
+        if at >= 0 and not self.text[at + len(quote) : at + len(quote) + 1].isalnum():
+            return at
         words = re.findall(r"[^\W_]+", quote)
         if not words:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ class FileReader:
         self._turn, self._allowance, self._proposal = turn, allowance, proposal
         self._under_way = 0
         """Tokens that the calls under way may take."""
+        self._room = asyncio.Condition()
 
     async def __call__(
         self, question: str, fields: Sequence[FieldSpec], texts: Sequence[tuple[str, str]], again: bool
@@ -47,8 +49,7 @@ class FileReader:
         messages = prompt_messages("read_each", question=question, fields=fields, texts=texts)
         size = sum(extent(message.text) for message in messages) // BYTES_PER_TOKEN
         size += _REPLY_TOKENS * len(fields) * len(texts)
-        self._check(size)
-        self._under_way += size
+        await self._reserve(size)
         try:
             result = await self._turn.ask(
                 "reader", messages, rows_spec(fields, len(texts)), self._allowance,
@@ -58,7 +59,9 @@ class FileReader:
             self._lacks(error)
             raise
         finally:
-            self._under_way -= size
+            async with self._room:
+                self._under_way -= size
+                self._room.notify_all()
         if result.reply is None:
             stops = isinstance(result.error, ConfigurationError)
             cause = (
@@ -67,17 +70,20 @@ class FileReader:
             raise ToolError(result.problem, cause=cause) from result.error
         return [*result.reply]
 
-    def _check(self, size: int) -> None:
-        """Raise ToolError if a call of so many tokens could exceed the budget."""
-        allowed, used = (
-            self._allowance,
-            sum(map(charged_tokens, [*self._allowance.used, *self._allowance.paid])),
-        )
-        over = allowed.spent()
-        if not over and used + self._under_way + size > allowed.tokens * (1 - _KEPT_BACK):
-            over = "tokens"
-        if over:
-            raise ToolError(f"this step's share of the {over} budget is spent", cause="limit", hint=_HINT)
+    async def _reserve(self, size: int) -> None:
+        """Wait until a call of so many tokens keeps within the budget. Raises ToolError if none can."""
+        allowed = self._allowance
+
+        def has_room() -> bool:
+            used = sum(map(charged_tokens, [*allowed.used, *allowed.paid]))
+            return used + self._under_way + size <= allowed.tokens * (1 - _KEPT_BACK)
+
+        async with self._room:
+            await self._room.wait_for(lambda: has_room() or not self._under_way)
+            if over := allowed.spent() or ("" if has_room() else "tokens"):
+                message = f"this step's share of the {over} budget is spent"
+                raise ToolError(message, cause="limit", hint=_HINT)
+            self._under_way += size
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:
         """See `ReadQuestion`."""

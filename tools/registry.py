@@ -22,9 +22,12 @@ from forethought.tools.find_files import FIND_FILES
 from forethought.tools.inspect_audio import INSPECT_AUDIO
 from forethought.tools.inspect_image import INSPECT_IMAGE
 from forethought.tools.python import PYTHON, for_folder, python_tool
+from forethought.tools.read_each import READ_EACH
 from forethought.tools.read_file import READ_FILE
 from forethought.tools.sandbox.program import MAX_CALLS, from_code
 from forethought.tools.search_files import SEARCH_FILES
+from forethought.tools.sql import SQL, is_installed
+from forethought.tools.tables.catalog import needs_sql
 from forethought.tools.visit_webpage import VISIT_WEBPAGE
 from forethought.tools.web_search import WEB_SEARCH
 
@@ -35,14 +38,17 @@ BUILT_IN = (
     READ_FILE,
     FIND_FILES,
     SEARCH_FILES,
+    READ_EACH,
     INSPECT_IMAGE,
     INSPECT_AUDIO,
     PYTHON,
+    SQL,
     WEB_SEARCH,
     VISIT_WEBPAGE,
     ASK_USER,
 )
-
+MANY_FILES = 10
+"""Given files from which they are read by one call."""
 
 LONG_FILE = 100_000
 """Bytes from which a file is searched and not only read."""
@@ -104,8 +110,9 @@ def offered(
     """
     given = [item for item in files if not isinstance(item, str)]
     types = [item.get("type", "") for item in given] + [kind for item in folders for kind in item["types"]]
-    there = {"": True, "folder": bool(folders)}
+    there = {"": True, "folder": bool(folders), "many files": bool(folders) or len(given) >= MANY_FILES}
     there["long file"] = bool(folders) or any(item.get("size", 0) >= LONG_FILE for item in given)
+    there["tables"] = is_installed() and (there["many files"] or any(map(needs_sql, given)))
     return {
         name: for_folder(tool) if folders and tool.runs_code else tool
         for name, tool in tools.items()

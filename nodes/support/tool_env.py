@@ -20,6 +20,7 @@ from forethought.models.allowance import Allowance
 from forethought.models.types import Image, Message, ReplayError, ReplyError, Usage, reply_spec
 from forethought.nodes.support.approval import ApprovalDecision
 from forethought.nodes.support.calls import CallResult, PriorCall, call_once
+from forethought.nodes.support.file_reader import FileReader
 from forethought.nodes.support.origins import joined
 from forethought.nodes.support.person_view import for_person
 from forethought.nodes.support.prompt_text import compact, trajectory
@@ -33,6 +34,7 @@ from forethought.state.steps import never_begun
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
 from forethought.tools.call import call_tool, normalise
+from forethought.tools.each.store import TABLE
 from forethought.tools.folders.given import access
 from forethought.tools.sandbox.program import MAX_CALLS, from_code
 
@@ -72,6 +74,8 @@ async def make_call(
         origins={key: result["origin"] for key, result in results.items()},
         inspect=inspection,
         look=inspection.look,
+        read=FileReader(turn, allowance, proposal, inspection.lacks),
+        tables=_tables(state),
         ask=ask,
         book=inspection.paid.append,
         same_host_only=decision.pinned,
@@ -118,6 +122,17 @@ def earlier_failure(
     return None
 
 
+def _tables(state: AgentState) -> tuple[str, ...]:
+    """The tables that the thread's readings have made."""
+    texts = [
+        call["observation"]
+        for step in state.get("trajectory", [])
+        for call in (step, *step["sub_steps"])
+        if call["tool"] == "read_each"
+    ]
+    return tuple(dict.fromkeys(name for text in texts for name in TABLE.findall(text)))
+
+
 def _calls(state: AgentState) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for step in trajectory(state):
         if step["action"] == "call" and not never_begun(step):
@@ -138,6 +153,10 @@ class Inspection:
         self.allowance = allowance
         self.missing: ReplayError | None = None
         self._turn = turn
+
+    def lacks(self, error: ReplayError) -> None:
+        """A recording lacks what another question asks for."""
+        self.missing = error
 
     @property
     def spent(self) -> list[Usage]:

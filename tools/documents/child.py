@@ -1,10 +1,10 @@
 """What `tools.documents.reader` starts: it reads one file or page after another, until its input ends.
 
-A job is a line {job: "document", name}, {job: "content", name}, {job: "page", url, media_type, charset, raw}
-or {job: "picture"}, each with {size, seconds, memory}, followed by `size` bytes; an answer is a line
-{sections, unit, note}, {text, tables}, {text}, {mime, data in base64, width, height, note}, or {unreadable:
-[what, hint, cause]}, with `last` where the process is not to be used again. A process that runs out of memory
-gives none and ends.
+A job is a line {job: "document", name}, {job: "content", name}, {job: "sql", query, tables}, {job: "page",
+url, media_type, charset, raw} or {job: "picture"}, each with {size, seconds, memory}, followed by `size`
+bytes; an answer is a line {sections, unit, note}, {text, tables}, {columns, rows, more, notes, schema},
+{text}, {mime, data in base64, width, height, note}, or {unreadable: [what, hint, cause]}, with `last` where
+the process is not to be used again. A process that runs out of memory gives none and ends.
 """
 
 from __future__ import annotations
@@ -66,6 +66,10 @@ def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
     try:
         if job["job"] == "page":
             return {"text": text_of(job["url"], job["media_type"], job["charset"], data, job["raw"])}
+        if job["job"] == "sql":
+            from forethought.tools.tables.engine import answer
+
+            return {**answer(job, data), "last": True}
         if job["job"] == "content":
             return asdict(read_content(data, job["name"]))
         if job["job"] == "picture":

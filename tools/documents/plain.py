@@ -45,14 +45,16 @@ def read_delimited(data: bytes) -> Document:
 def delimited_rows(text: str) -> list[Row]:
     """The rows that are not empty, their cells as they are written."""
     csv.field_size_limit(_LONGEST_CELL)
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)) if any(row)]
+    rows = [
+        row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text)) if any(row)
+    ]
     width = max(map(len, rows), default=0)
     while width and not any(row[width - 1] for row in rows if len(row) == width):
         rows, width = [row[: width - 1] for row in rows], width - 1
     return [[cell.strip() for cell in row] for row in rows]
 
 
-def _delimiter(text: str) -> str:
+def delimiter_of(text: str) -> str:
     """The delimiter that gives every row, its header too, the most columns: '1,5;2,5' under 'a;b' is two."""
     lines = [line for line in text.splitlines()[: 2 * _SAMPLE_ROWS] if line.strip()][:_SAMPLE_ROWS]
 

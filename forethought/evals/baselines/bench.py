@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from langgraph.runtime import Runtime
 
@@ -19,13 +19,15 @@ from forethought.models.allowance import Allowance
 from forethought.models.ask import Models
 from forethought.models.pricing import estimate_tokens
 from forethought.models.types import Message, ReplySpec
+from forethought.nodes.support.file_reader import FileReader
 from forethought.nodes.support.prompt_text import files_text
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.tool_env import CodeActions, Inspection
-from forethought.state.agent import FileRef, FolderRef
+from forethought.state.agent import FileRef, FolderRef, Proposal
 from forethought.state.context import Context
 from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool
+from forethought.tools.each.store import TABLE
 from forethought.tools.files import FilesError, FileStore
 from forethought.tools.folders.given import Access, access
 from forethought.tools.folders.intake import take_paths
@@ -53,6 +55,8 @@ class Bench:
     services: Services
     files: list[FileRef]
     folders: list[FolderRef]
+    tables: dict[str, None] = field(default_factory=dict)
+    """Names of the tables that read_each has made."""
     last_cost: int = 0
     """Tokens of the last call with its repairs: the expected cost of the next one."""
 
@@ -105,17 +109,23 @@ class Bench:
 
     async def call(self, name: str, arguments: dict[str, Any], n: int) -> Observation:
         """Carry out one call. Raises InfrastructureError where not the task but the means failed."""
-        inspection = Inspection(Turn(self.services, Context(model=self.trial.model), Runtime()), Allowance())
+        reader = self.trial.context.get("reader_model")
+        turn = Turn(self.services, Context(model=self.trial.model, reader_model=reader), Runtime())
+        allowance = Allowance(tokens=max(self.trial.budget.max_tokens - self.meter.tokens, 0))
+        inspection = Inspection(turn, allowance)
         env = ToolEnv(
             settings=self.services.settings,
             **self.access,
             inspect=inspection,
             look=inspection.look,
+            read=FileReader(turn, allowance, cast(Proposal, {"n": n, "subtask": ""}), inspection.lacks),
+            tables=tuple(self.tables),
             book=inspection.paid.append,
         )
         if name == "python":
             env = CodeActions(self.offered, env, {}, n, inspection).env
         observation = await call_tool(self.tools[name], arguments, env)
+        self.tables.update(dict.fromkeys(TABLE.findall(observation.text)))
         if inspection.missing:
             raise inspection.missing
         if self.tools.broken:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -40,6 +41,33 @@ async def test_react_sees_the_names_and_searches_all_files(bureau: Bureau, folde
     assert "contract-1050 ... 1089.docx, 40 files" in first.text
     assert "ends with 37 weeks' notice" in second.text
     assert (out.attempt.answer, out.attempt.steps) == ("37 weeks", 1)
+
+
+def rows(seen: SeenRequest) -> Answer:
+    """A reader's row for each contract that it is shown."""
+    found = re.findall(r"(Contract \d+ ends with (\d+) weeks)", seen.text)
+    cells = [{"quote": quote, "value": int(weeks)} for quote, weeks in found]
+    return {"rows": [{"document": number, "weeks": cell} for number, cell in enumerate(cells, 1)]}
+
+
+async def test_react_has_each_file_read_and_counts_the_rows(bureau: Bureau, folder: Path) -> None:
+    fields = [{"name": "weeks", "type": "number", "description": ""}]
+
+    def react(seen: SeenRequest) -> Answer:
+        if "longest\n49" in seen.text:
+            return done("49")
+        if table := re.search(r"rows_[0-9a-f]{8}", seen.text):
+            return move("sql", query=f"SELECT max(weeks) AS longest FROM {table[0]}")
+        return move("read_each", files="contracts/*", question="How long is the notice?", fields=fields)
+
+    builtin = ("find_files", "read_each", "sql")
+    out = await bureau.work(
+        method("react"), Replies({"ReactMove": react, "Rows": rows}), task="Longest notice?", files=[folder],
+        builtin=builtin,
+    )  # fmt: skip
+    assert (out.attempt.answer, out.attempt.steps) == ("49", 2), out.attempt.trajectory.steps
+    assert len(out.asked("Rows")) >= 4
+    assert out.attempt.usage["calls"] == len(out.server.requests)
 
 
 async def test_retrieve_shows_the_best_passages_in_one_call(bureau: Bureau, folder: Path) -> None:

@@ -1,0 +1,93 @@
+"""What was read, kept so that no file is paid for twice, and the tables that were made of it.
+
+One SQLite file beside the stored files. Each reading is committed as it comes: a killed run loses only the
+calls that were under way. With the operator's key, contents are encrypted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from typing import Any
+
+from forethought.storage.encryption import NO_KEY
+from forethought.storage.errors import StorageError
+from forethought.tools.files import FILE_MARK, FileStore
+
+NAME = "readings.sqlite"
+TABLE = re.compile(r"\brows_[0-9a-f]{8}\b")
+"""The name of a table."""
+KEPT_DAYS = 180
+"""Days after which a reading that nobody used is deleted."""
+_SCHEMA = "CREATE TABLE IF NOT EXISTS {} (key TEXT PRIMARY KEY, value BLOB NOT NULL, used REAL NOT NULL)"
+
+
+class ReadingStore:
+    """The readings and tables of a user. Threads and processes may share it."""
+
+    def __init__(self, files: FileStore) -> None:
+        files.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._cipher, self._lock = files.cipher, threading.Lock()
+        self._base = sqlite3.connect(files.root / NAME, timeout=30, check_same_thread=False)
+        (files.root / NAME).chmod(0o600)
+        self._base.execute("PRAGMA journal_mode = WAL")
+        with self._base:
+            for table in ("readings", "tables"):
+                self._base.execute(_SCHEMA.format(table))
+                self._base.execute(f"DELETE FROM {table} WHERE used < ?", (time.time() - KEPT_DAYS * 86_400,))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._base.close()
+
+    def reading(self, key: str) -> Any:
+        """What was kept under a key; None if nothing was."""
+        return self._get("readings", key)
+
+    def keep(self, readings: Mapping[str, Any]) -> None:
+        """Keep readings, all or none of them; they are on the disk when this returns."""
+        self._put("readings", readings.items())
+
+    def table(self, name: str) -> list[list[Any]] | None:
+        """The rows of a table, its header first; None if there is no such table."""
+        rows: list[list[Any]] | None = self._get("tables", name)
+        return rows
+
+    def keep_table(self, name: str, rows: list[list[Any]]) -> None:
+        """Keep the rows of a table."""
+        self._put("tables", [(name, rows)])
+
+    def _get(self, table: str, key: str) -> Any:
+        with self._lock, self._base:
+            row = self._base.execute(f"SELECT value FROM {table} WHERE key = ?", (key,)).fetchone()
+            if row:
+                self._base.execute(f"UPDATE {table} SET used = ? WHERE key = ?", (time.time(), key))
+        if not row:
+            return None
+        content = bytes(row[0])
+        if content.startswith(FILE_MARK):
+            if self._cipher is None:
+                raise StorageError(NO_KEY)
+            content = self._cipher.decrypt("aes", content.removeprefix(FILE_MARK))
+        return json.loads(content)
+
+    def _put(self, table: str, items: Iterable[tuple[str, Any]]) -> None:
+        rows = [(key, self._sealed(json.dumps(value).encode()), time.time()) for key, value in items]
+        with self._lock, self._base:
+            self._base.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", rows)
+
+    def _sealed(self, content: bytes) -> bytes:
+        return FILE_MARK + self._cipher.encrypt(content)[1] if self._cipher else content
+
+
+def stored_table(files: FileStore, name: str) -> list[list[Any]] | None:
+    """The rows of a table of `read_each`; None if there is no such table here."""
+    if not (files.root / NAME).exists():
+        return None
+    with closing(ReadingStore(files)) as store:
+        return store.table(name)

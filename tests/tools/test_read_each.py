@@ -17,7 +17,8 @@ from forethought.tools.each.reading import PACK_CHARACTERS, PACK_FILES, PART_CHA
 from forethought.tools.each.source import Source
 from forethought.tools.each.store import NAME, TABLE, ReadingStore, stored_table
 from forethought.tools.files import FileStore
-from forethought.tools.folders.given import Folders, index_folder
+from forethought.tools.folders.given import Folders
+from forethought.tools.folders.intake import index_folder
 from forethought.tools.read_each import READ_EACH
 from forethought.tools.registry import offered, toolbox
 

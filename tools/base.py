@@ -135,7 +135,7 @@ class ToolEnv:
     files: Mapping[str, str] = field(default_factory=dict)
     """Name -> content hash of the files given to the run; nothing else can be read."""
     folders: Folders | None = None
-    """The folders given to the run: their files are among `files`, too."""
+    """All files of the run, to be listed and searched; those of folders are among `files`, too."""
     results: Mapping[str, str] = field(default_factory=dict)
     """Subtask id -> its result's text."""
     origins: Mapping[str, str] = field(default_factory=dict)

@@ -25,7 +25,7 @@ async def inspect_image(env: ToolEnv, path: str, question: str | None = None) ->
         path: Name of a given file, such as chart.png.
         question: What to find out from the picture, or null for a description with all text in it.
     """
-    store, content_hash, name = find_file(path, env)
+    store, content_hash, name = await asyncio.to_thread(find_file, path, env)
     data = await asyncio.to_thread(stored_bytes, store, content_hash, name)
     if not picture_kind(data):
         use = "Use read_file for documents and inspect_audio for sound, or ask the user for a PNG."

@@ -35,7 +35,7 @@ from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
 from forethought.tools.call import call_tool, normalise
 from forethought.tools.each.store import TABLE
-from forethought.tools.folders.given import AllFiles, Folders, WithFolders
+from forethought.tools.folders.given import access
 from forethought.tools.sandbox.program import MAX_CALLS, from_code
 
 Json = dict[str, Any]
@@ -67,20 +67,11 @@ async def make_call(
         return ask_person(proposal["subtask"], proposal["n"], shown(question), list(map(shown, choices)))
 
     results = state.get("results", {})
-    files: Mapping[str, str] = {
-        item["name"]: item["hash"] for item in state.get("files", []) if not isinstance(item, str)
-    }
-    folders, store = None, services.store
-    if refs := state.get("folders"):
-        folders = Folders(refs, services.settings)
-        files, store = AllFiles(files, folders), WithFolders(store.root, store.cipher, folders)
     env = ToolEnv(
         settings=services.settings,
-        files=files,
-        folders=folders,
+        **access(state.get("files", []), state.get("folders", []), services.settings, services.store),
         results={key: result["text"] for key, result in results.items()},
         origins={key: result["origin"] for key, result in results.items()},
-        store=store,
         inspect=inspection,
         look=inspection.look,
         read=FileReader(turn, allowance, proposal, inspection.lacks),

@@ -94,7 +94,7 @@ def test_a_name_in_the_files_folder_is_stored(store: FileStore, folder: Path, se
     }
     assert store.get(reference["hash"]) == b"a,b\n"
     below = take_in("sub/rules.txt", store=store, settings=settings(files_dir=folder))
-    assert (below["name"], below["type"]) == ("sub_rules.txt", "text/plain")
+    assert (below["name"], below["type"]) == ("sub/rules.txt", "text/plain")
 
 
 @pytest.mark.parametrize(

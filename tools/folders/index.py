@@ -54,7 +54,7 @@ INSERT INTO words (words, rank) VALUES ('rank', 'bm25(2.0, 1.5, 1.0)');
 _READ_ROWS = 40_000
 """Rows of words that a search reads, roughly: the commonest words of a long query are left out."""
 _CANDIDATES = 200
-_OF_ONE_FILE = 3
+OF_ONE_FILE = 3
 """Passages of one file among the hits, while other files have some."""
 
 Row = tuple[Any, ...]
@@ -108,12 +108,15 @@ class Content:
 class FolderIndex:
     """An index in one SQLite file. A connection serves all threads, one at a time."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path | None = None) -> None:
+        """Open the file or make it; without a path, the index is kept in memory."""
         self._lock = threading.RLock()
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.touch(mode=0o600)
-        self._db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.touch(mode=0o600)
+        self._db = sqlite3.connect(
+            path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False
+        )
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         with self.writing():
@@ -192,6 +195,8 @@ class FolderIndex:
                 (content.hash, language, len(content.text), name, content.reason),
             )
             number = int(added.lastrowid or 0)
+            if language not in (known := self.about("languages").split()):
+                self.set_about(languages=" ".join([*known, language]))
             self._put_blocks(number, content.text)
             self._put_passages(number, content.text, content.passages, name, language)
             return number
@@ -314,8 +319,13 @@ class FolderIndex:
         )
         return [Passage(*row) for row in rows]
 
-    def search(self, query: str, limit: int = 20, names: Sequence[str] | None = None) -> list[Hit]:
-        """The passages that fit `query` best, best first; of the files called `names` if any are given."""
+    def search(
+        self, query: str, limit: int = 20, names: Sequence[str] | None = None, of_one: int = OF_ONE_FILE
+    ) -> list[Hit]:
+        """The passages that fit `query` best, best first; of the files called `names` if any are given.
+
+        Beyond `of_one`, passages of one file come after those of others.
+        """
         match = self._match(query)
         if not match:
             return []
@@ -340,7 +350,7 @@ class FolderIndex:
             if row[8] is None:
                 continue
             seen[row[0]] = seen.get(row[0], 0) + 1
-            (first if seen[row[0]] <= _OF_ONE_FILE else later).append(row)
+            (first if seen[row[0]] <= of_one else later).append(row)
         return [self._hit(row) for row in [*first, *later][:limit]]
 
     def _hit(self, row: Row) -> Hit:
@@ -350,7 +360,7 @@ class FolderIndex:
 
     def _match(self, query: str) -> str:
         """The query for FTS5: any of the telling words, the commonest left out where there are many rows."""
-        languages = [row[0] for row in self._all("SELECT DISTINCT language FROM contents")]
+        languages = self.about("languages").split()
         counted = []
         for forms in query_terms(query, languages):
             count = sum(self._term_rows(form) for form in forms)

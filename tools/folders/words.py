@@ -28,7 +28,7 @@ STOP = frozenset(word for words in FUNCTION_WORDS.values() for word in words.spl
     welche welcher wie was wer wann quel quelle qui cuál quién qué""".split()  # noqa: SIM905
 )
 """Words that a query does without."""
-_SAMPLE = 20_000
+_SAMPLE = 5_000
 _WORD = re.compile(r"[^\W_]+")
 _LEFT_OUT = 60
 """Characters of a word that is none: base64, a checksum."""
@@ -38,11 +38,11 @@ _GROUPED = re.compile(
     r"(?<![\w.,])\d{1,3}(?:([.,'\u2019\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?(?![\d]|[.,]\d)"
 )
 _DECIMAL = re.compile(r"(?<![\w.,])\d+[.,]\d+(?![\d]|[.,]\d)")
+_YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
+_BEFORE = 30
+"""Characters before a year in which its month and day are."""
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?!\d)")
-_NAMED = re.compile(
-    r"(?:(\d{1,2})(?:st|nd|rd|th|er|\.|º)?\s+(?:of\s+|de\s+)?)?([^\W\d_]{3,10})\.?,?\s+(?:(\d{1,2})(?:st|nd|rd|th)?,?\s+|de\s+)?(\d{4})(?!\d)"
-)
 _MONTHS = {
     prefix: number
     for number, prefixes in enumerate(
@@ -55,6 +55,10 @@ _MONTHS = {
     for prefix in prefixes.split()
 } | {"juin": 6, "juil": 7}
 """Numbers of months by the first letters of their names."""
+_BEFORE_YEAR = re.compile(
+    r"(?:(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|\.|º)?\s+(?:of\s+|de\s+)?)?"
+    r"([^\W\d_]{3,10})\.?,?\s+(?:(\d{1,2})(?:st|nd|rd|th)?,?\s+|de\s+)?$"
+)
 _BRITISH = (
     (re.compile(r"is(e[drs]?|ing|ations?)$"), r"iz\1"),
     (re.compile(r"our(s|ed|ing|able|ite)?$"), r"or\1"),
@@ -64,7 +68,7 @@ _BRITISH = (
 def language_of(text: str) -> str:
     """The language with most function words in the text; English if none has any."""
     words = _WORD.findall(text[:_SAMPLE].casefold())
-    scores = {name: sum(word in common for word in words) for name, common in _COMMON.items()}
+    scores = {name: sum(map(common.__contains__, words)) for name, common in _COMMON.items()}
     return max(scores, key=lambda name: scores[name])
 
 
@@ -138,16 +142,20 @@ def _plain_number(match: re.Match[str]) -> str:
 
 def _dates(text: str) -> Iterator[str]:
     """Tokens of the text's dates and months."""
+    if not _YEAR.search(text):
+        return
     for match in _ISO.finditer(text):
         yield from _date(int(match[1]), int(match[2]), int(match[3]))
     for match in _DAY_FIRST.finditer(text):
         yield from _date(int(match[3]), int(match[2]), int(match[1]))
         if match[1] != match[2]:
             yield from _date(int(match[3]), int(match[1]), int(match[2]))
-    for match in _NAMED.finditer(text):
-        name = _without_accents(match[2].casefold())
-        if month := _MONTHS.get(name[:4]) or _MONTHS.get(name[:3]):
-            yield from _date(int(match[4]), month, int(match[1] or match[3] or 0))
+    for year in _YEAR.finditer(text):
+        match = _BEFORE_YEAR.search(text[max(year.start() - _BEFORE, 0) : year.start()])
+        if match:
+            name = _without_accents(match[2].casefold())
+            if month := _MONTHS.get(name[:4]) or _MONTHS.get(name[:3]):
+                yield from _date(int(year[0]), month, int(match[1] or match[3] or 0))
 
 
 def _date(year: int, month: int, day: int) -> Iterator[str]:

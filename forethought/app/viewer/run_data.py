@@ -64,7 +64,7 @@ async def run_data(
         "thread_id": thread_id,
         "task": progress.get("task_text") or values.get("task") or "",
         "earlier": progress.get("earlier") or [],
-        "files": values.get("files") or [],
+        "files": [*(values.get("files") or []), *(values.get("folders") or [])],
         "guidance": values.get("guidance") or [],
         "result": result,
         "checks": result["checks"],

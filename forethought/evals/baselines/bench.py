@@ -21,11 +21,13 @@ from forethought.models.types import Message, ReplySpec
 from forethought.nodes.support.prompt_text import files_text
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.tool_env import CodeActions, Inspection
-from forethought.state.agent import FileRef
+from forethought.state.agent import FileRef, FolderRef
 from forethought.state.context import Context
 from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool
-from forethought.tools.files import FilesError, FileStore, from_paths
+from forethought.tools.files import FilesError, FileStore
+from forethought.tools.folders.given import access
+from forethought.tools.folders.intake import take_paths
 from forethought.tools.registry import offered
 
 T = TypeVar("T")
@@ -47,13 +49,14 @@ class Bench:
     """Usage of the attempt so far."""
     services: Services
     files: list[FileRef]
+    folders: list[FolderRef]
     last_cost: int = 0
     """Tokens of the last call with its repairs: the expected cost of the next one."""
 
     @property
     def offered(self) -> dict[str, Tool]:
         """The tools that are of use with the sample's files."""
-        return offered(self.tools, self.files)
+        return offered(self.tools, self.files, self.folders)
 
     async def ask(
         self,
@@ -67,7 +70,7 @@ class Bench:
         sample = self.trial.sample
         shown = {
             "answer_format": sample.answer_format,
-            "files": files_text(self.files),
+            "files": files_text(self.files, self.folders),
             "earlier": sample.earlier,
             "world": self.tools.episode is not None,
             **values,
@@ -91,8 +94,7 @@ class Bench:
         inspection = Inspection(Turn(self.services, Context(model=self.trial.model), Runtime()), Allowance())
         env = ToolEnv(
             settings=self.services.settings,
-            files={item["name"]: item["hash"] for item in self.files},
-            store=self.services.store,
+            **access(self.files, self.folders, self.trial.settings, self.services.store),
             inspect=inspection,
             look=inspection.look,
             book=inspection.paid.append,
@@ -157,7 +159,7 @@ async def make_bench(trial: TrialContext) -> Bench:
     asked."""
     try:
         tools = trial.tools
-        files = await asyncio.to_thread(from_paths, trial.sample.files, trial.settings)
+        given = await asyncio.to_thread(take_paths, trial.sample.files, trial.settings)
     except (ValueError, FilesError) as error:
         raise InfrastructureError(f"sample {trial.sample.id}: {error}") from error
     meter = Meter()
@@ -166,4 +168,4 @@ async def make_bench(trial: TrialContext) -> Bench:
     await asyncio.to_thread(models.verify, [trial.model])
     store = FileStore.of(trial.settings)
     services = Services(trial.settings, dict(tools), models, store)
-    return Bench(trial, tools, meter, services, files)
+    return Bench(trial, tools, meter, services, given.files, given.folders)

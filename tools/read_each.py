@@ -49,7 +49,10 @@ async def read_each(
     await _permission(env, names, len(fields))
     with closing(ReadingStore(env.store)) as store:
         reading = Reading(question.strip(), fields, env, env.read, store)
-        await reading.run(names)
+        try:
+            await reading.run(names)
+        finally:
+            store.tell(env.read.call, None)
         rows = sorted([*reading.rows.values(), *unreadable], key=lambda row: row.name)
         parts = [question, [spec.model_dump() for spec in fields], [[row.name, row.status] for row in rows]]
         table = f"rows_{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]}"

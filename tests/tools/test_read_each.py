@@ -35,6 +35,7 @@ class Reader:
     """By a part of the text: what it says of the total on the first reading, or an error that it raises."""
     models: tuple[str, str] = ("small", "large")
     most_files: int = 500
+    call: str = "t 1"
     most_calls: int = 10**6
     packs: list[tuple[list[str], bool]] = field(default_factory=list)
     told: list[tuple[int, int, int]] = field(default_factory=list)

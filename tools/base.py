@@ -104,6 +104,8 @@ class ReadQuestion(Protocol):
     """The model that reads, and the one that reads again."""
     most_files: int
     """Files from which the person is asked."""
+    call: str
+    """The thread's id and the number of the step."""
 
     async def __call__(
         self, question: str, fields: Sequence[FieldSpec], texts: Sequence[tuple[str, str]], again: bool

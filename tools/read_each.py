@@ -16,7 +16,8 @@ from forethought.tools.each.fields import FieldSpec, Row
 from forethought.tools.each.reading import PACK_CHARACTERS, PACK_FILES, Reading
 from forethought.tools.each.store import ReadingStore
 from forethought.tools.each.summary import summary, table_of
-from forethought.tools.folders.given import matches
+from forethought.tools.folders.given import file_origins, matches
+from forethought.tools.folders.index import Entry
 from forethought.tools.given_files import find_name
 
 _PROMPT_TOKENS, _VALUE_TOKENS = 600, 60
@@ -48,29 +49,34 @@ async def read_each(
     await _permission(env, names, len(fields))
     with closing(ReadingStore(env.store)) as store:
         reading = Reading(question.strip(), fields, env, env.read, store)
-        await reading.run(names)
+        try:
+            await reading.run(names)
+        finally:
+            store.tell(env.read.call, None)
         rows = sorted([*reading.rows.values(), *unreadable], key=lambda row: row.name)
         parts = [question, [spec.model_dump() for spec in fields], [[row.name, row.status] for row in rows]]
         table = f"rows_{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]}"
         await asyncio.to_thread(store.keep_table, table, table_of(fields, rows))
-    origins = [f"file:{row.name}" for row in rows[:3]]
-    origins += [f"file:{how_many(len(rows) - 3, 'other file')}"] if len(rows) > 3 else []
+    origin = file_origins(row.name for row in rows)
     text = summary(reading, rows, table, env.sizes.part)
     if any(row.status in ("ok", "doubtful") for row in rows):
-        return Observation(text, origin=", ".join(origins))
-    return Observation(text, ok=False, cause="limit" if reading.over else "tool", origin=", ".join(origins))
+        return Observation(text, origin=origin)
+    return Observation(text, ok=False, cause="limit" if reading.over else "tool", origin=origin)
 
 
 def _chosen(env: ToolEnv, files: str | Sequence[str]) -> tuple[list[str], list[Row]]:
     """The files that are meant, and rows of those that have no text."""
     if isinstance(files, str) and files not in env.files:
         names = [name for name in env.files if matches(name, files)]
-        entries = env.folders.entries(files) if env.folders else []
     else:
         asked = [files] if isinstance(files, str) else list(dict.fromkeys(files))
         names = [name if name in env.files else find_name(name, env.files) for name in asked]
-        entries = [entry for name in names if env.folders and (entry := env.folders.entry(name))]
-    without = {entry.name: Row(entry.name, "unreadable", entry.reason) for entry in entries if entry.reason}
+    meant = set(names)
+    without = {
+        name: Row(name, "unreadable", entry.reason)
+        for name, entry in _indexed(env).items()
+        if entry.reason and (name in meant or (isinstance(files, str) and matches(name, files)))
+    }
     if not names and not without:
         hint = "Use a pattern such as *.eml or letters/*, or names of given files."
         raise ToolError(f"no given file matches {files!r}", cause="not_found", hint=hint)
@@ -110,9 +116,15 @@ async def _permission(env: ToolEnv, names: Sequence[str], fields: int) -> None:
         )
 
 
+def _indexed(env: ToolEnv) -> dict[str, Entry]:
+    """The files of the run's folders by name, also those that have no content."""
+    folders = env.folders.each if env.folders else []
+    return {folder.prefix + entry.name: entry for folder in folders for entry in folder.index.entries()}
+
+
 def _characters(env: ToolEnv, names: Sequence[str]) -> int:
     """About how much text the files have."""
-    known = {entry.name: entry.characters for entry in env.folders.entries()} if env.folders else {}
+    known = {name: entry.characters for name, entry in _indexed(env).items()}
     assert env.store is not None
     size = 0
     for name in names:

@@ -110,8 +110,9 @@ def offered(
     """
     given = [item for item in files if not isinstance(item, str)]
     types = [item.get("type", "") for item in given] + [kind for item in folders for kind in item["types"]]
-    there = {"": True, "folder": bool(folders), "many files": bool(folders) or len(given) >= MANY_FILES}
+    there = {"": True, "folder": bool(folders)}
     there["long file"] = bool(folders) or any(item.get("size", 0) >= LONG_FILE for item in given)
+    there["many files"] = bool(folders) or len(given) >= MANY_FILES
     there["tables"] = is_installed() and (there["many files"] or any(map(needs_sql, given)))
     return {
         name: for_folder(tool) if folders and tool.runs_code else tool

@@ -15,6 +15,7 @@ from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.reader import load_content, read_apart
 from forethought.tools.each.store import TABLE, stored_table
 from forethought.tools.files import FileStore
+from forethought.tools.folders.given import file_origins
 from forethought.tools.given_files import stored_bytes
 from forethought.tools.tables.catalog import FEW, TableFile, catalog, named_in, unions
 
@@ -58,7 +59,7 @@ async def sql(env: ToolEnv, query: str) -> Observation:
         hint = one_line(" ".join(filter(None, (error.hint, known))), env.sizes.part // 2)
         raise ToolError(f"the query {error.what}", cause=error.cause, hint=hint) from error
     text, partial = _shown(answer, env.sizes.part)
-    return Observation(text, origin=", ".join(sources), partial=partial)
+    return Observation(text, origin=file_origins(sources), partial=partial)
 
 
 async def _tables(
@@ -96,7 +97,7 @@ async def _tables(
         if name in env.tables:
             add(name, "rows", await asyncio.to_thread(_made, env.store, name))
     tables += [{"name": pattern, "of": of} for pattern, of in unions(query, loaded).items()]
-    return tables, contents, [f"file:{file}" for file in loaded]
+    return tables, contents, list(loaded)
 
 
 def _made(store: FileStore, name: str) -> bytes:

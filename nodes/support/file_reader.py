@@ -35,6 +35,8 @@ class FileReader:
     ) -> None:
         context = turn.context
         self.models = (context.model_for("reader"), context.model_for("tool"))
+        info = turn.runtime.execution_info
+        self.call = f"{info.thread_id if info else None} {proposal['n']}"
         self.most_files = context.max_read_each_files
         self._lacks = lacks
         self._turn, self._allowance, self._proposal = turn, allowance, proposal

@@ -17,7 +17,7 @@ from forethought.tools.each.reading import PACK_CHARACTERS, PACK_FILES, PART_CHA
 from forethought.tools.each.source import Source
 from forethought.tools.each.store import NAME, TABLE, ReadingStore, stored_table
 from forethought.tools.files import FileStore
-from forethought.tools.folders.given import Folders
+from forethought.tools.folders.given import access
 from forethought.tools.folders.intake import index_folder
 from forethought.tools.read_each import READ_EACH
 from forethought.tools.registry import offered, toolbox
@@ -35,6 +35,7 @@ class Reader:
     """By a part of the text: what it says of the total on the first reading, or an error that it raises."""
     models: tuple[str, str] = ("small", "large")
     most_files: int = 500
+    call: str = "t 1"
     most_calls: int = 10**6
     packs: list[tuple[list[str], bool]] = field(default_factory=list)
     told: list[tuple[int, int, int]] = field(default_factory=list)
@@ -244,11 +245,7 @@ async def test_files_of_a_folder_are_read_from_its_index(tmp_path: Path, env: An
         (root / name).write_text(text)
     (root / "in" / "scan.pdf").write_bytes(b"%PDF-1.4 broken")
     ref, _ = index_folder(root, made.settings)
-    folders = Folders([ref], made.settings)
-    from forethought.tools.folders.given import AllFiles, WithFolders
-
-    both = WithFolders(made.store.root, None, folders)
-    observation = await read(replace(made, folders=folders, files=AllFiles({}, folders), store=both))
+    observation = await read(replace(made, **access([], [ref], made.settings, made.store)))
     assert "16 files: 15 ok, 0 doubtful, 1 unreadable" in observation.text
 
 

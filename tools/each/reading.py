@@ -223,6 +223,8 @@ class Reading:
             done = [records for records in parts.values() if None not in records]
             doubtful = sum(any(_is_doubtful(one) for one in records) for records in done)
             self.ask.progress(len(done), len(names), doubtful)
+            told = {"done": len(done), "total": len(names), "doubtful": doubtful}
+            self.store.tell(self.ask.call, told)
 
 
 def _is_doubtful(record: Json | None) -> bool:

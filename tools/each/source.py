@@ -42,16 +42,12 @@ class Source:
 async def load_source(env: ToolEnv, name: str) -> Source:
     """The text of a given file, from the index of its folder if it has one. Raises ToolError."""
     assert env.store is not None, "a run with files has a storage"
-    if env.folders is not None and (found := await asyncio.to_thread(_indexed, env, name)):
-        return found
+    folders = env.folders
+    if (
+        folders is not None
+        and name not in folders.files
+        and (text := await asyncio.to_thread(folders.text, name))
+    ):
+        return Source(text, await asyncio.to_thread(folders.passages, name))
     document = await load_document(env.store, env.files[name], name, env.settings)
     return Source(*await asyncio.to_thread(passages, document))
-
-
-def _indexed(env: ToolEnv, name: str) -> Source | None:
-    assert env.folders is not None
-    text = env.folders.text(name)
-    for folder in env.folders.each if text else ():
-        if name.startswith(folder.prefix) and (found := folder.index.passages(env.files[name])):
-            return Source(text, found)
-    return Source(text) if text else None

@@ -11,8 +11,8 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from typing import Any
 
 from forethought.storage.encryption import NO_KEY
@@ -24,6 +24,7 @@ TABLE = re.compile(r"\brows_[0-9a-f]{8}\b")
 """The name of a table."""
 KEPT_DAYS = 180
 """Days after which a reading that nobody used is deleted."""
+_DAY_S = 86_400
 _SCHEMA = "CREATE TABLE IF NOT EXISTS {} (key TEXT PRIMARY KEY, value BLOB NOT NULL, used REAL NOT NULL)"
 
 
@@ -36,10 +37,11 @@ class ReadingStore:
         self._base = sqlite3.connect(files.root / NAME, timeout=30, check_same_thread=False)
         (files.root / NAME).chmod(0o600)
         self._base.execute("PRAGMA journal_mode = WAL")
+        self._base.execute("PRAGMA synchronous = NORMAL")
         with self._base:
-            for table in ("readings", "tables"):
+            for table in ("readings", "tables", "progress"):
                 self._base.execute(_SCHEMA.format(table))
-                self._base.execute(f"DELETE FROM {table} WHERE used < ?", (time.time() - KEPT_DAYS * 86_400,))
+                self._base.execute(f"DELETE FROM {table} WHERE used < ?", (time.time() - KEPT_DAYS * _DAY_S,))
 
     def close(self) -> None:
         """Close the file."""
@@ -50,7 +52,7 @@ class ReadingStore:
         return self._get("readings", key)
 
     def keep(self, readings: Mapping[str, Any]) -> None:
-        """Keep readings, all or none of them; they are on the disk when this returns."""
+        """Keep readings, all or none of them: a process that is killed then has not lost them."""
         self._put("readings", readings.items())
 
     def table(self, name: str) -> list[list[Any]] | None:
@@ -62,11 +64,27 @@ class ReadingStore:
         """Keep the rows of a table."""
         self._put("tables", [(name, rows)])
 
+    def tell(self, call: str, progress: Mapping[str, int] | None) -> None:
+        """Keep how far the reading of a call is; None: it has ended."""
+        if progress is not None:
+            self._put("progress", [(call, dict(progress))])
+            return
+        with self._lock, self._base:
+            self._base.execute("DELETE FROM progress WHERE key = ?", (call,))
+
+    def under_way(self, thread: str) -> list[dict[str, int]]:
+        """How far the readings of a thread are, which its calls name before a space."""
+        with self._lock:
+            found = self._base.execute("SELECT key FROM progress ORDER BY key").fetchall()
+        return [self._get("progress", key) for (key,) in found if key.startswith(f"{thread} ")]
+
     def _get(self, table: str, key: str) -> Any:
         with self._lock, self._base:
             row = self._base.execute(f"SELECT value FROM {table} WHERE key = ?", (key,)).fetchone()
-            if row:
-                self._base.execute(f"UPDATE {table} SET used = ? WHERE key = ?", (time.time(), key))
+            now = time.time()
+            self._base.execute(
+                f"UPDATE {table} SET used = ? WHERE key = ? AND used < ?", (now, key, now - _DAY_S)
+            )
         if not row:
             return None
         content = bytes(row[0])
@@ -87,7 +105,20 @@ class ReadingStore:
 
 def stored_table(files: FileStore, name: str) -> list[list[Any]] | None:
     """The rows of a table of `read_each`; None if there is no such table here."""
+    with _stored(files) as store:
+        return store.table(name) if store else None
+
+
+def readings_under_way(files: FileStore, thread: str) -> list[dict[str, int]]:
+    """How far the readings of a thread are: {done, total, doubtful} each."""
+    with _stored(files) as store:
+        return store.under_way(thread) if store else []
+
+
+@contextmanager
+def _stored(files: FileStore) -> Iterator[ReadingStore | None]:
     if not (files.root / NAME).exists():
-        return None
+        yield None
+        return
     with closing(ReadingStore(files)) as store:
-        return store.table(name)
+        yield store

@@ -5,12 +5,13 @@ A filler makes documents of the same shape that change no answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from itertools import product
+from typing import Any
 
 from forethought.evals.benchmarks.folders import phrases
-from forethought.evals.benchmarks.folders.making import MONTHS, Folder, Values, named
+from forethought.evals.benchmarks.folders.making import MONTHS, Folder, Values, month_after, named
 from forethought.evals.benchmarks.folders.writers import Document
 
 Filler = Callable[[int], None]
@@ -132,12 +133,8 @@ def words(folder: Folder) -> Filler:
         bill(rng.choice(MONTHS), concept, place)
         bill(month, concept, rng.choice(folder.world["places"]))
     trade, job = (pair[1] for pair in concepts[concept])
-    folder.ask(
-        "words",
-        part["question"],
-        {"trade": trade, "job": job, "place": place, "month": named(month)},
-        f"{amount:.2f}",
-    )
+    asked = {"trade": trade, "job": job, "place": place, "month": named(month)}
+    folder.ask("words", part["question"], asked, f"{amount:.2f}")
 
     def fill(count: int) -> None:
         free = list(product(MONTHS, range(len(concepts)), folder.world["places"]))
@@ -152,141 +149,128 @@ def words(folder: Folder) -> Filler:
 @kind
 def latest(folder: Folder) -> Filler:
     """An agreement and its amendments: the last signed one that applies on the day counts."""
-    part, rng, used = folder.world["latest"], folder.rng, set[str]()
-    unit, low, high = part["values"]
-
-    def agreement(steps: list[str]) -> list[tuple[str, Values, date, int]]:
-        """Add an agreement and a document for each of `steps`; of each its step, values, start and number."""
-        party = folder.text(part["parties"], {})
-        while any(party in other or other in party for other in used):
-            party = folder.text(part["parties"], {})
-        used.add(party)
-        shared, start, made = folder.values(party=party), date(2024, rng.randrange(1, 12), 1), []
-        for step, number in zip(["base", *steps], rng.sample(range(low, high), len(steps) + 1), strict=True):
-            if step not in ("base", "cancel"):
-                start = _later(start, rng.randrange(2, 6))
-            signed = start - timedelta(
-                days=rng.randrange(2, 15) if step == "cancel" else rng.randrange(20, 58)
-            )
-            worded = phrases.euros(rng, number) if unit == "euros" else f"{number} {unit}"
-            dated = {"date": phrases.day(rng, signed), "start": phrases.day(rng, start)}
-            values = {**shared, **dated, "value": worded}
-            _amendment(folder, step, values, signed)
-            made.append((step, values, start, number))
-        return made
-
+    question, rng, used = folder.world["latest"]["question"], folder.rng, set[str]()
     twists = (["change", "other"], ["other", "change", "change"], ["change", "change", "cancel"])
-    made = agreement([*rng.choice(twists), "draft", "change"])
+    made = _agreement(folder, used, [*rng.choice(twists), "draft", "change"])
     called_off = {start for step, _, start, _ in made if step == "cancel"}
     _, values, asked, _ = next(item for item in made if item[0] == "draft")
     valid = [item for item in made if item[0] in ("base", "change") and item[2] not in called_off]
     number = max((start, number) for _, _, start, number in valid if start <= asked)[1]
-    if "begins" not in part["question"]:
-        asked += timedelta(days=rng.randrange(28))
-    folder.ask("latest", part["question"], {**values, "date": phrases.day(rng, asked)}, str(number))
+    asked += timedelta(days=0 if "begins" in question else rng.randrange(28))
+    folder.ask("latest", question, {**values, "date": phrases.day(rng, asked)}, str(number))
 
     def fill(count: int) -> None:
         before = len(folder.files)
         while len(folder.files) - before < count - _DECIDED:
-            agreement([rng.choice(("change", "other", "draft")) for _ in range(rng.randrange(_DECIDED))])
+            steps = [rng.choice(("change", "other", "draft")) for _ in range(rng.randrange(_DECIDED))]
+            _agreement(folder, used, steps)
 
     return fill
 
 
-def _amendment(folder: Folder, step: str, values: Values, signed: date) -> None:
-    rng = folder.rng
-    paragraphs = [folder.text(text, values) for text in folder.world["latest"][step]]
-    suffix = {"base": "docx", "cancel": "eml"}.get(step) or rng.choice(("pdf", "docx"))
-    name = "agreement-{no}" if step == "base" else rng.choice(("{no}-{day}", "{day}-{n}"))
-    title = f"{'Re: agreement' if step == 'cancel' else 'Agreement'} no. {values['no']}"
-    folder.add("latest", paragraphs, values, signed, suffix=suffix, name=name, title=title)
+def _agreement(folder: Folder, used: set[str], steps: list[str]) -> list[tuple[str, Values, date, int]]:
+    """Add an agreement with a party that is not in `used`, and a document for each of `steps`.
 
-
-def _later(day: date, months: int) -> date:
-    """The first of a month, so many months later."""
-    index = day.year * 12 + day.month - 1 + months
-    return date(index // 12, index % 12 + 1, 1)
+    Returns of each its step, values, start and number.
+    """
+    part, rng = folder.world["latest"], folder.rng
+    party, (unit, low, high) = folder.text(part["parties"], {}), part["values"]
+    while any(party in other or other in party for other in used):
+        party = folder.text(part["parties"], {})
+    used.add(party)
+    shared, start, made = folder.values(party=party), date(2024, rng.randrange(1, 12), 1), []
+    for step, number in zip(["base", *steps], rng.sample(range(low, high), len(steps) + 1), strict=True):
+        if step not in ("base", "cancel"):
+            start = month_after(start, rng.randrange(2, 6))
+        signed = start - timedelta(days=rng.randrange(2, 15) if step == "cancel" else rng.randrange(20, 58))
+        worded = phrases.euros(rng, number) if unit == "euros" else f"{number} {unit}"
+        dated = {"date": phrases.day(rng, signed), "start": phrases.day(rng, start)}
+        values = {**shared, **dated, "value": worded}
+        folder.add(
+            "latest",
+            [folder.text(text, values) for text in part[step]],
+            values,
+            signed,
+            suffix={"base": "docx", "cancel": "eml"}.get(step) or rng.choice(("pdf", "docx")),
+            name="agreement-{no}" if step == "base" else rng.choice(("{no}-{day}", "{day}-{n}")),
+            title=f"{'Re: agreement' if step == 'cancel' else 'Agreement'} no. {values['no']}",
+        )
+        made.append((step, values, start, number))
+    return made
 
 
 @kind
 def sources(folder: Folder) -> Filler:
     """Register, sheet and mail differ; a rule in the folder says which one counts."""
-    part, rng = folder.world["sources"], folder.rng
-    rule = rng.choice(("signed", "late"))
-    month, place, thing = (
-        rng.choice(MONTHS),
-        rng.choice(folder.world["places"]),
-        rng.choice(folder.world["things"]),
-    )
-    truth: dict[tuple[date, str, str], int] = {
-        key: rng.randrange(20, 900) for key in product(MONTHS, folder.world["places"], folder.world["things"])
-    }
-    applies = rng.random() < 0.5
-    register = truth[month, place, thing]
+    part, rng, made = folder.world["sources"], folder.rng, _Sources(folder)
+    rule, applies = rng.choice(("signed", "late")), rng.random() < 0.5
+    month, place, thing = (rng.choice(each) for each in made.axes)
+    register = made.truth[month, place, thing]
     sheet, mail = (register + shift for shift in rng.sample((-9, -6, -4, -2, 3, 5, 7, 12), 2))
-    counts = {"signed": sheet, "late": mail}[rule] if applies else register
-    texts = [folder.text(text, {}) for text in part["rules"][rule]]
     path = part["rule"].format(suffix=rng.choice(("docx", "md", "pdf")))
-    folder.files[path] = Document("How we count", texts)
-
-    def counted(when: date, where: str, two: bool, changed: Mapping[str, int]) -> None:
-        """Add a sheet of one place and month."""
-        values = folder.values(place=where, month=named(when))
-        signed = folder.text(part["two" if two else "single"], {})
-        rows = [(item, changed.get(item, truth[when, where, item])) for item in folder.world["things"]]
-        text = folder.text(part["sheet"], {**values, "signed": signed})
-        _source(folder, 1, [text], values, when, ("docx", "pdf", "txt", "xlsx"), [part["columns"][1:], *rows])
-
-    def mailed(when: date, where: str, item: str, value: int, late: bool) -> None:
-        """Add a mail about one place, month and thing, before or after the closing day."""
-        values = folder.values(place=where, thing=item, month=named(when), value=str(value))
-        sent = _later(when, 1) + timedelta(days=rng.randrange(7, 12) if late else rng.randrange(3))
-        _source(folder, 2, [folder.text(part["mail"], values)], values, when, ("eml",), sent=sent)
-
+    folder.files[path] = Document("How we count", [folder.text(text, {}) for text in part["rules"][rule]])
     for when in MONTHS:
-        rows = [
-            (where, item, truth[when, where, item])
-            for where in folder.world["places"]
-            for item in folder.world["things"]
-        ]
-        _source(folder, 0, [], folder.values(), when, ("xlsx", "csv"), [part["columns"], *rows])
-    counted(month, place, two=applies or rule == "late", changed={thing: sheet})
-    mailed(month, place, thing, mail, late=applies or rule == "signed")
-    folder.ask(
-        "sources", part["question"], {"place": place, "thing": thing, "month": named(month)}, str(counts)
-    )
+        made.add_register(when)
+    made.add_sheet(month, place, {thing: sheet}, two=applies or rule == "late")
+    made.add_mail(month, place, thing, mail, late=applies or rule == "signed")
+    counts = {"signed": sheet, "late": mail}[rule] if applies else register
+    named_so = {"place": place, "thing": thing, "month": named(month)}
+    folder.ask("sources", part["question"], named_so, str(counts))
 
     def fill(count: int) -> None:
-        free = [key for key in product(MONTHS, folder.world["places"]) if key != (month, place)]
+        free = [key for key in product(*made.axes[:2]) if key != (month, place)]
         rng.shuffle(free)
         for when, where in free[: count // 2]:
-            items = rng.sample(folder.world["things"], 2)
-            counted(
-                when,
-                where,
-                rng.random() < 0.6,
-                {items[0]: truth[when, where, items[0]] + rng.randrange(1, 9)},
-            )
-            mailed(
-                when, where, items[1], truth[when, where, items[1]] - rng.randrange(1, 9), rng.random() < 0.5
-            )
+            one, other = rng.sample(made.axes[2], 2)
+            changed = {one: made.truth[when, where, one] + rng.randrange(1, 9)}
+            made.add_sheet(when, where, changed, two=rng.random() < 0.6)
+            value = made.truth[when, where, other] - rng.randrange(1, 9)
+            made.add_mail(when, where, other, value, late=rng.random() < 0.5)
 
     return fill
 
 
-def _source(
-    folder: Folder,
-    which: int,
-    paragraphs: list[str],
-    values: Values,
-    when: date,
-    suffixes: tuple[str, ...],
-    rows: Sequence[Sequence[object]] = (),
-    sent: date | None = None,
-) -> None:
-    part = folder.world["sources"]
-    title = f"{part['register']}, {named(when)}" if which == 0 else f"{values['place']}, {named(when)}"
-    folder.add(
-        "sources", paragraphs, values, when, suffix=folder.rng.choice(suffixes),
-        name=part["names"][which], title=title, rows=rows, sent=sent,
-    )  # fmt: skip
+class _Sources:
+    """The registers, sheets and mails of a folder."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder, self.part = folder, folder.world["sources"]
+        self.axes: tuple[Any, Any, Any] = (MONTHS, folder.world["places"], folder.world["things"])
+        self.truth = {key: folder.rng.randrange(20, 900) for key in product(*self.axes)}
+        """What the registers say, by month, place and thing."""
+
+    def add_register(self, month: date) -> None:
+        """Add the register of a month."""
+        rows = [(*key[1:], number) for key, number in self.truth.items() if key[0] == month]
+        title = f"{self.part['register']}, {named(month)}"
+        self._add(0, [], {}, month, title, ("xlsx", "csv"), rows=[self.part["columns"], *rows])
+
+    def add_sheet(self, month: date, place: str, changed: Mapping[str, int], two: bool) -> None:
+        """Add a sheet of one place, signed by two people or by one."""
+        signed = self.folder.text(self.part["two" if two else "single"], {})
+        values = {"place": place, "month": named(month), "signed": signed}
+        rows = [(item, changed.get(item, self.truth[month, place, item])) for item in self.axes[2]]
+        title, columns = f"{place}, {named(month)}", self.part["columns"][1:]
+        formats = ("docx", "pdf", "txt", "xlsx")
+        self._add(1, [self.part["sheet"]], values, month, title, formats, rows=[columns, *rows])
+
+    def add_mail(self, month: date, place: str, thing: str, value: int, late: bool) -> None:
+        """Add a mail about one thing, sent before or after the closing day."""
+        days = self.folder.rng.randrange(7, 12) if late else self.folder.rng.randrange(3)
+        values = {"place": place, "thing": thing, "month": named(month), "value": str(value)}
+        sent = month_after(month, 1) + timedelta(days=days)
+        self._add(2, [self.part["mail"]], values, month, f"{place}, {named(month)}", ("eml",), sent=sent)
+
+    def _add(
+        self,
+        which: int,
+        texts: list[str],
+        known: Values,
+        month: date,
+        title: str,
+        formats: tuple[str, ...],
+        **more: Any,
+    ) -> None:
+        values, name = self.folder.values(**known), self.part["names"][which]
+        suffix, said = self.folder.rng.choice(formats), [self.folder.text(text, values) for text in texts]
+        self.folder.add("sources", said, values, month, suffix=suffix, name=name, title=title, **more)

@@ -160,3 +160,9 @@ class Folder:
 def named(month: date) -> str:
     """A month as a question names it."""
     return f"{month:%B %Y}"
+
+
+def month_after(day: date, months: int) -> date:
+    """The first of a month, so many months later."""
+    index = day.year * 12 + day.month - 1 + months
+    return date(index // 12, index % 12 + 1, 1)

@@ -9,7 +9,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -109,21 +109,11 @@ def _memory(process: Any) -> int:
     import psutil
 
     most = 0
-    for each in [process, *_children(process)]:
-        try:
-            most += each.memory_full_info().pss
-        except psutil.Error:  # it has just ended
-            continue
+    with suppress(psutil.Error):  # it has just ended
+        for each in [process, *process.children(recursive=True)]:
+            with suppress(psutil.Error):
+                most += each.memory_full_info().pss
     return most
-
-
-def _children(process: Any) -> Sequence[Any]:
-    import psutil
-
-    try:
-        return list(process.children(recursive=True))
-    except psutil.Error:
-        return []
 
 
 if __name__ == "__main__":

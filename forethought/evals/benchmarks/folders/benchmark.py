@@ -6,6 +6,7 @@ import os
 import random
 import tempfile
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from forethought.evals.benchmarks.folders.answers import FORMS, right
@@ -103,6 +104,8 @@ def write_folder(path: Path, plan: Plan, seed: str) -> None:
                 file = Path(place, path.name, name)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(write(file.suffix[1:], document))
+                noon = datetime(*document.day.timetuple()[:3], 12, tzinfo=UTC).timestamp()
+                os.utime(file, (noon, noon))
             os.rename(Path(place, path.name), path)
     except OSError as error:
         if not path.is_dir():  # another process has written it in the meantime

@@ -91,17 +91,18 @@ def measured(step: str, root: Path, data: Path) -> Figures:
     import psutil
 
     command = [sys.executable, "-m", "benchmarks.folder_speed.speed", step, str(root), str(data)]
-    process, most = subprocess.Popen(command, stdout=subprocess.PIPE, text=True), 0
-    watched, before = psutil.Process(process.pid), resource.getrusage(resource.RUSAGE_CHILDREN)
-    while process.poll() is None:
-        most = max(most, _memory(watched))
-        time.sleep(_LOOK_S)
-    assert process.stdout is not None
+    before, most = resource.getrusage(resource.RUSAGE_CHILDREN), 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        watched = psutil.Process(process.pid)
+        while process.poll() is None:
+            most = max(most, _memory(watched))
+            time.sleep(_LOOK_S)
+        figures, _ = process.communicate()
     if process.returncode:
         raise SystemExit(f"the step {step} failed")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {**json.loads(process.stdout.read()), "memory": most, "cpu": cpu}
+    return {**json.loads(figures), "memory": most, "cpu": cpu}
 
 
 def _memory(process: Any) -> int:

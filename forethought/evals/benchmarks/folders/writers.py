@@ -13,7 +13,6 @@ from functools import cache
 from typing import Any
 from xml.sax.saxutils import escape
 
-from forethought.evals.benchmarks.traps.office import csv_file, workbook
 from forethought.evals.types import DataError
 from forethought.extras import install_command
 
@@ -70,7 +69,15 @@ def _mail(document: Document) -> bytes:
     return message.as_bytes()
 
 
+def _csv(document: Document) -> bytes:
+    from forethought.evals.benchmarks.traps.office import csv_file
+
+    return csv_file(document.rows[0], document.rows[1:])
+
+
 def _workbook(document: Document) -> bytes:
+    from forethought.evals.benchmarks.traps.office import workbook
+
     rows = [[text] for text in (document.title, *document.paragraphs)]
     return workbook({"Sheet": [*rows, *document.rows]})
 
@@ -139,7 +146,7 @@ def _latin(text: str) -> str:
 _WRITERS: Mapping[str, Callable[[Document], bytes]] = {
     "txt": _text,
     "md": _markdown,
-    "csv": lambda made: csv_file(made.rows[0], made.rows[1:]),
+    "csv": _csv,
     "eml": _mail,
     "xlsx": _workbook,
     "docx": _word,

@@ -160,9 +160,10 @@ class FolderIndex:
             for name, size, modified in self._all("SELECT name, size, modified FROM files")
         }
 
-    def has_content(self, content_hash: str) -> bool:
-        """Whether this content was read before."""
-        return self._row("SELECT 1 FROM contents WHERE hash = ?", content_hash) is not None
+    def reason_of(self, content_hash: str) -> str | None:
+        """Why a content that was read before has no text ('': it has); None if it was not read."""
+        row = self._row("SELECT reason FROM contents WHERE hash = ?", content_hash)
+        return row[0] if row else None
 
     def put(self, found: Found, content: Content | None) -> None:
         """Keep a file, within `writing`; its content is None if it could not be opened."""

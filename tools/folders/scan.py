@@ -145,8 +145,8 @@ def _reading(
     except OSError as error:
         return replace(found, reason=f"cannot be read: {error.strerror}"), None
     content_hash = hashlib.sha256(data).hexdigest()
-    if index.has_content(content_hash):
-        return found, Content(content_hash)
+    if (reason := index.reason_of(content_hash)) is not None:
+        return found, Content(content_hash, reason=reason)
     return found, content_of(data, content_hash, found.name, settings)
 
 

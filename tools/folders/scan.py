@@ -135,6 +135,8 @@ def _reading(
 ) -> tuple[Found, Content | None]:
     if found.reason:
         return found, None
+    if not found.size:
+        return replace(found, reason="is empty (0 bytes)"), None
     limit = int(settings.max_file_mb * MEGABYTE)
     if found.size > limit:
         reason = f"is larger than {settings.max_file_mb:g} MB; FORETHOUGHT_MAX_FILE_MB allows more"

@@ -20,7 +20,7 @@ def find_name(path: str, files: Mapping[str, str]) -> str:
     matches = [name for name in alike if f"/{name}".casefold().endswith(f"/{wanted}")] or alike
     if len(matches) == 1:
         return matches[0]
-    some = matches or sorted(files)
+    some = sorted(matches or files)
     listed = ", ".join(some[:_LISTED]) + (f" and {len(some) - _LISTED:,} more" if len(some) > _LISTED else "")
     raise ToolError(
         f"several files are called {own}: {listed}"

@@ -41,6 +41,7 @@ def situation(state: AgentState, services: Services, context: Context) -> dict[s
         "task": state.get("task", ""),
         "answer_format": context.answer_format,
         "look": state.get("look") or {"files": []},
+        "folder": state.get("look", {}).get("folder", ""),
         "signs": has_signs(state),
         "file_list": files_text(state.get("files", []), state.get("folders", [])),
         "guidance": state.get("guidance", []),

@@ -151,11 +151,10 @@ def _dates(text: str) -> Iterator[str]:
         if match[1] != match[2]:
             yield from _date(int(match[3]), int(match[1]), int(match[2]))
     for year in _YEAR.finditer(text):
-        match = _BEFORE_YEAR.search(text[max(year.start() - _BEFORE, 0) : year.start()])
-        if match:
-            name = _without_accents(match[2].casefold())
-            if month := _MONTHS.get(name[:4]) or _MONTHS.get(name[:3]):
-                yield from _date(int(year[0]), month, int(match[1] or match[3] or 0))
+        before = _BEFORE_YEAR.search(text[max(year.start() - _BEFORE, 0) : year.start()])
+        name = _without_accents(before[2].casefold()) if before else ""
+        if before and (month := _MONTHS.get(name[:4]) or _MONTHS.get(name[:3])):
+            yield from _date(int(year[0]), month, int(before[1] or before[3] or 0))
 
 
 def _date(year: int, month: int, day: int) -> Iterator[str]:

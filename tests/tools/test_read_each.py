@@ -33,7 +33,7 @@ class Reader:
     """A reader that finds totals in invoices, and does as a test wants on the texts that a pattern fits."""
 
     wrong: Mapping[str, Any] = field(default_factory=dict)
-    """By a part of the text: what it says of the total on the first reading, or an error that it raises."""
+    """By a part of the text: its row on the first reading, or an error to raise."""
     models: tuple[str, str] = ("small", "large")
     most_files: int = 500
     call: str = "t 1"

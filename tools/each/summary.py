@@ -1,4 +1,4 @@
-"""What an observation says of a reading: counts, sums, doubts, the first rows."""
+"""The observation of a reading: counts, sums, doubts, the first rows."""
 
 from __future__ import annotations
 

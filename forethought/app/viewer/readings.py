@@ -1,4 +1,4 @@
-"""What the page of a run shows of readings of many files (`read_each`): progress, rows, quotes."""
+"""Readings of many files (`read_each`) on the page of a run: progress, rows, quotes."""
 
 from __future__ import annotations
 

@@ -58,12 +58,14 @@ class Reading:
     over: str = ""
     """Why no further call is made."""
     _parts: dict[str, list[Json | None]] = field(default_factory=dict)
+    _hashes: dict[str, str] = field(default_factory=dict)
 
     async def run(self, names: Sequence[str]) -> None:
         """Read the files: once, again if a row is doubtful, and a sample a second time."""
+        self._hashes = {name: self.env.files[name] for name in names}
         copies: dict[str, list[str]] = {}
         for name in names:
-            copies.setdefault(self.env.files[name], []).append(name)
+            copies.setdefault(self._hashes[name], []).append(name)
         own = [same[0] for same in copies.values()]
         self.rows = await self._read(own, "first", main=False)
         if again := [
@@ -208,7 +210,7 @@ class Reading:
         fields = [spec.model_dump() for spec in self.fields]
         parts = [
             VERSION,
-            self.env.files[name],
+            self._hashes[name],
             self.question,
             fields,
             model,

@@ -51,8 +51,9 @@ CREATE VIRTUAL TABLE words USING fts5 (
 CREATE VIRTUAL TABLE terms USING fts5vocab (words, row);
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(2.0, 1.5, 1.0)');
 """
-_READ_ROWS = 40_000
+_READ_ROWS = 10_000
 """Rows of words that a search reads, roughly: the commonest words of a long query are left out."""
+_MOST_RANKED = 40_000
 _CANDIDATES = 200
 OF_ONE_FILE = 3
 """Passages of one file among the hits, while other files have some."""
@@ -159,9 +160,10 @@ class FolderIndex:
             for name, size, modified in self._all("SELECT name, size, modified FROM files")
         }
 
-    def has_content(self, content_hash: str) -> bool:
-        """Whether this content was read before."""
-        return self._row("SELECT 1 FROM contents WHERE hash = ?", content_hash) is not None
+    def reason_of(self, content_hash: str) -> str | None:
+        """Why a content that was read before has no text ('': it has); None if it was not read."""
+        row = self._row("SELECT reason FROM contents WHERE hash = ?", content_hash)
+        return row[0] if row else None
 
     def put(self, found: Found, content: Content | None) -> None:
         """Keep a file, within `writing`; its content is None if it could not be opened."""
@@ -326,9 +328,11 @@ class FolderIndex:
 
         Beyond `of_one`, passages of one file come after those of others.
         """
-        match = self._match(query)
+        match, read = self._match(query)
         if not match:
             return []
+        # Of a word that is nearly everywhere, which tells nothing, any passages are as good.
+        order = "ORDER BY rank" if read <= _MOST_RANKED else ""
         chosen, among = "", list[str]()
         if names is not None:
             among = [_json(names)]
@@ -339,7 +343,7 @@ class FolderIndex:
         rows = self._all(
             "SELECT p.content, p.start, p.stop, p.line, p.place, p.heading, -found.rank, c.hash,"
             " (SELECT f.name FROM files f WHERE f.content = p.content LIMIT 1)"
-            f" FROM (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} ORDER BY rank LIMIT ?) found"
+            f" FROM (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} {order} LIMIT ?) found"
             " JOIN passages p ON p.id = found.rowid JOIN contents c ON c.id = p.content ORDER BY found.rank",
             match, *among, max(_CANDIDATES, 3 * limit),
         )  # fmt: skip
@@ -358,8 +362,11 @@ class FolderIndex:
         text = self._text(content, start, stop).strip()
         return Hit(name, text, place or f"line {line}", heading, score, content_hash, start, stop)
 
-    def _match(self, query: str) -> str:
-        """The query for FTS5: any of the telling words, the commonest left out where there are many rows."""
+    def _match(self, query: str) -> tuple[str, int]:
+        """The query for FTS5, any of the telling words, and how many rows it reads, roughly.
+
+        The commonest words are left out where there are many rows.
+        """
         languages = self.about("languages").split()
         counted = []
         for forms in query_terms(query, languages):
@@ -373,7 +380,7 @@ class FolderIndex:
                 break
             rows += count
             chosen += [f'"{form}"' for form in forms]
-        return " OR ".join(dict.fromkeys(chosen))
+        return " OR ".join(dict.fromkeys(chosen)), rows
 
     def _term_rows(self, form: str) -> int:
         row = self._row("SELECT doc FROM terms WHERE term = ?", form)

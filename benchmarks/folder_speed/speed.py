@@ -75,7 +75,7 @@ async def _searches(folders: Folders, settings: Settings) -> list[float]:
 
 
 def queries() -> list[str]:
-    """Three to eight words in a row of what the documents say."""
+    """Three to eight words in a row from the documents."""
     rng = random.Random(1)
     paragraphs = [text.split() for text in texts(rng) if len(text.split()) > 10]
     chosen = rng.choices(paragraphs, k=QUERIES)

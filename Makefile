@@ -6,7 +6,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-kills test-train test-scale test-alfworld bench bench-documents check format dev vendor
+.PHONY: help demo test test-kills test-train test-scale test-alfworld bench bench-documents bench-folder check format dev vendor
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -24,6 +24,7 @@ help:
 	@echo 'make test-scale     run a batch while its workers are killed (starts its own Postgres)'
 	@echo 'make bench          compare cost and speed with smolagents and create_agent (QUICK=1: three minutes)'
 	@echo 'make bench-documents  compare the readers of documents with four others (installs 7 GB)'
+	@echo 'make bench-folder   index and search 10,000 generated documents (QUICK=1: 1,000)'
 	@echo 'make check          run ruff (lint and format) and mypy'
 	@echo 'make format         format the code with ruff'
 	@echo 'make vendor         download the scripts of the run viewer again (needs npm)'
@@ -50,7 +51,7 @@ test-alfworld: $(VENV)/.alfworld
 test-scale: $(VENV)/.dev
 	$(BIN)/python -m pytest -m scale
 
-# In a separate environment, because smolagents is not a dependency of the project.
+# In a separate environment, because smolagents and bm25s are no dependencies of the project.
 bench:
 	@$(MAKE) --no-print-directory VENV=.venv-bench .venv-bench/.bench
 	.venv-bench/bin/python -m benchmarks.peers $(if $(QUICK),--quick) $(BENCH)
@@ -59,6 +60,10 @@ bench:
 bench-documents: $(VENV)/.dev
 	@$(MAKE) --no-print-directory VENV=.venv-bench-documents .venv-bench-documents/.documents
 	$(BIN)/python -m benchmarks.documents $(BENCH)
+
+bench-folder:
+	@$(MAKE) --no-print-directory VENV=.venv-bench .venv-bench/.bench
+	.venv-bench/bin/python -m benchmarks.folder_speed $(if $(QUICK),--quick) $(BENCH)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ re-plans.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -20,6 +21,7 @@ from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.effort import Moment, open_subtasks, settle
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.first_look import look_at
+from forethought.nodes.support.folder_look import look_at_folders
 from forethought.nodes.support.foresight import ForesightModel
 from forethought.nodes.support.inert import without_effect
 from forethought.nodes.support.intra_reflection import (
@@ -58,6 +60,7 @@ from forethought.state.context import Context, UnknownSetting
 from forethought.state.draft import Draft
 from forethought.state.look import Look
 from forethought.state.reducers import with_statuses
+from forethought.tools.folders.given import Folders
 
 _log = logging.getLogger(__name__)
 
@@ -150,15 +153,22 @@ async def _look(state: AgentState, turn: Turn) -> Look:
     services, sizes = turn.services, turn.context.sizes
     looked_at = state["files"] if turn.context.first_look else []
     files = [item for item in looked_at if not isinstance(item, str)]
-    return await look_at(
+    refs = state.get("folders", []) if turn.context.first_look else []
+    room = sizes.looked // 2 if refs and files else sizes.looked
+    look = await look_at(
         files,
         state["task"],
         services.store,
         services.settings,
-        sizes.looked,
+        room,
         sizes.part,
         signs=turn.context.signs,
     )
+    if refs:
+        folders = Folders(refs, services.settings)
+        text, unseen = await asyncio.to_thread(look_at_folders, folders, state["task"], room)
+        look = {**look, "folder": text, "unseen": look["unseen"] + unseen}
+    return look
 
 
 def _count_planning(state: AgentState) -> Progress:

@@ -41,8 +41,8 @@ from forethought.tools.call import check_arguments
 from forethought.tools.registry import describe
 
 WAVE_CHANNELS = (
-    "task", "files", "look", "guidance", "messages", "plan", "statuses", "proposals", "results", "trajectory",
-    "short_term", "progress", "usage", "dispatch", "foreseen", "grants",
+    "task", "files", "folders", "look", "guidance", "messages", "plan", "statuses", "proposals", "results",
+    "trajectory", "short_term", "progress", "usage", "dispatch", "foreseen", "grants",
 )  # fmt: skip
 """The parts of the state that a wave's nodes read."""
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
@@ -36,6 +36,7 @@ from forethought.text import one_line
 if TYPE_CHECKING:
     from forethought.models.types import Image, Usage
     from forethought.settings import Settings
+    from forethought.tools.each.fields import FieldSpec
     from forethought.tools.files import FileStore
     from forethought.tools.folders.given import Folders
 
@@ -96,6 +97,38 @@ Inspector = Callable[[str, str, str], Awaitable[DocumentAnswer]]
 """Answers a question about a text with the run's model (PreFlect A.2): question, text, the file's name."""
 
 
+class ReadQuestion(Protocol):
+    """Puts one question about several texts to a model, for the tool read_each."""
+
+    models: tuple[str, str]
+    """The model that reads, and the one that reads again."""
+    most_files: int
+    """Files from which the person is asked."""
+    call: str
+    """The thread's id and the number of the step."""
+
+    async def __call__(
+        self, question: str, fields: Sequence[FieldSpec], texts: Sequence[tuple[str, str]], again: bool
+    ) -> list[Mapping[str, Any] | None]:
+        """Read texts, {name, text} each.
+
+        Returns:
+            For each text a {value, quote} by field, or None if the model left it out.
+
+        Raises:
+            ToolError: The budget is spent (limit), or no model answers.
+        """
+        ...
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:
+        """Dollars of a reading; None if nobody knows."""
+        ...
+
+    def progress(self, done: int, total: int, doubtful: int) -> None:
+        """Tell the run's watchers how far the reading is."""
+        ...
+
+
 @dataclass(frozen=True)
 class ToolEnv:
     """What a tool may use of the run: its files, the finished results, the operator's settings, the model."""
@@ -104,7 +137,7 @@ class ToolEnv:
     files: Mapping[str, str] = field(default_factory=dict)
     """Name -> content hash of the files given to the run; nothing else can be read."""
     folders: Folders | None = None
-    """The folders given to the run: their files are among `files`, too."""
+    """All files of the run, to be listed and searched; those of folders are among `files`, too."""
     results: Mapping[str, str] = field(default_factory=dict)
     """Subtask id -> its result's text."""
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -114,6 +147,10 @@ class ToolEnv:
     look: Callable[[str, Image, str], Awaitable[DocumentAnswer]] | None = None
     """Looks at an image with the run's vision model (PreFlect A.2): question ('' to describe it), image, the
     file's name."""
+    read: ReadQuestion | None = None
+    """Reads many files with the run's reader model."""
+    tables: tuple[str, ...] = ()
+    """Names of the tables that read_each has made in the thread."""
     ask: Callable[[str, list[str]], str] | None = None
     """Asks the person (an interrupt): question and choices -> the answer."""
     call: Callable[[str, dict[str, Any]], Coroutine[Any, Any, Observation]] | None = None
@@ -165,6 +202,8 @@ class Tool:
     """Whether it waits for a person's answer."""
     runs_code: bool = False
     """Whether it runs a program, which may call the reading tools."""
+    needs: Literal["", "folder", "long file", "many files", "tables"] = ""
+    """Of a tool that works on given files: offered only with a folder, or with a folder or such a file."""
     foreign: bool = False
     """Whether name, description and schema are someone else's (an MCP server's): data, for a prompt."""
     summary: str = ""
@@ -202,6 +241,7 @@ class ToolOptions(TypedDict, total=False):
     record_id: str
     asks_person: bool
     runs_code: bool
+    needs: Literal["", "folder", "long file", "many files", "tables"]
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -13,7 +13,7 @@ import mimetypes
 import os
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -147,11 +147,12 @@ def take_in_bytes(name: str, data: bytes, *, store: FileStore, settings: Setting
 def from_paths(paths: Iterable[str | Path], settings: Settings) -> list[FileRef]:
     """Store files that a person names by their paths, each path once, as the graph's input names them.
 
-    Of files of one name the later get a number, 'a (2).csv'. Reads and writes the disk. Raises FilesError:
-    missing, a folder, unreadable, too large, or the storage cannot be written.
+    Two files of one name keep the folders that tell them apart, as in `2025/rent.txt`. Reads and writes the
+    disk. Raises FilesError: missing, a folder, unreadable, too large, or the storage cannot be written.
     """
-    unique = dict.fromkeys(map(Path, paths))
-    return from_contents(((path.name, read(path, settings)) for path in unique), settings)
+    unique = list(dict.fromkeys(map(Path, paths)))
+    named = zip(distinct_names(unique), unique, strict=True)
+    return from_contents(((name, read(path, settings)) for name, path in named), settings)
 
 
 def from_contents(contents: Iterable[tuple[str, bytes]], settings: Settings) -> list[FileRef]:
@@ -159,7 +160,7 @@ def from_contents(contents: Iterable[tuple[str, bytes]], settings: Settings) -> 
     store = FileStore.of(settings)
     files: dict[str, FileRef] = {}
     for proposed, data in contents:
-        name = free_name(safe_name(proposed), files)
+        name = free_name(relative_name(proposed), files)
         files[name] = take_in_bytes(name, data, store=store, settings=settings)
     return list(files.values())
 
@@ -188,10 +189,25 @@ def relative_name(name: str) -> str:
     return "/".join(map(safe_name, parts[-_DEEPEST:])) or "file"
 
 
+def distinct_names(paths: Sequence[Path]) -> list[str]:
+    """A name for each path: its last part, with as many folders as tell it from others of that name."""
+    alike: dict[str, list[Path]] = {}
+    for path in paths:
+        alike.setdefault(path.name.casefold(), []).append(Path(os.path.abspath(path)))
+    names = []
+    for path in paths:
+        others, parts, length = alike[path.name.casefold()], Path(os.path.abspath(path)).parts, 1
+        while length < len(parts) and sum(other.parts[-length:] == parts[-length:] for other in others) > 1:
+            length += 1
+        names.append("/".join(parts[-length:]))
+    return names
+
+
 def free_name(name: str, used: Collection[str]) -> str:
     """`name`, or 'a (2).csv' for 'a.csv' when it is in use already (upper and lower case count as one)."""
     lowered = {other.casefold() for other in used}
-    stem, suffix, number, free = PurePosixPath(name).stem, PurePosixPath(name).suffix, 1, name
+    suffix, number, free = PurePosixPath(name).suffix, 1, name
+    stem = name.removesuffix(suffix)
     while free.casefold() in lowered:
         number += 1
         ending = f" ({number}){suffix}"

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 
 from forethought.tools.base import DocumentAnswer, Observation, ToolEnv, ToolError
-from forethought.tools.files import FilesError, FileStore, safe_name
+from forethought.tools.files import FilesError, FileStore, relative_name
+
+_LISTED = 30
 
 
 def find_name(path: str, files: Mapping[str, str]) -> str:
     """The given file that `path` means: its name, or the only one equal but for case and folder."""
     if path in files:
         return path
-    wanted = {safe_name(path).casefold(), PurePosixPath(path.replace("\\", "/")).name.casefold()}
-    matches = [name for name in files if name.casefold() in wanted]
+    wanted = relative_name(path).casefold()
+    own = wanted.rpartition("/")[2]
+    alike = [name for name in files if name.casefold().rpartition("/")[2] == own]
+    matches = [name for name in alike if f"/{name}".casefold().endswith(f"/{wanted}")] or alike
     if len(matches) == 1:
         return matches[0]
-    listed = ", ".join(sorted(files)) or "none"
+    some = sorted(matches or files)
+    listed = ", ".join(some[:_LISTED]) + (f" and {len(some) - _LISTED:,} more" if len(some) > _LISTED else "")
     raise ToolError(
-        f"no file called {safe_name(path)} was given; given files: {listed}",
+        f"several files are called {own}: {listed}"
+        if matches
+        else f"no file called {relative_name(path)} was given; given files: {listed or 'none'}",
         cause="not_found",
         hint="Use one of the given names exactly."
         if files

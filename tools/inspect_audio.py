@@ -4,6 +4,8 @@ inspector).
 
 from __future__ import annotations
 
+import asyncio
+
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.given_files import answer_about, find_file
 from forethought.tools.media.sound import Segment, Transcript
@@ -21,7 +23,7 @@ async def inspect_audio(env: ToolEnv, path: str, question: str | None = None) ->
         path: Name of a given file, such as call.mp3.
         question: What to find out from the recording, or null for the transcript.
     """
-    store, content_hash, name = find_file(path, env)
+    store, content_hash, name = await asyncio.to_thread(find_file, path, env)
     question = (question or "").strip()
     transcript = await load_transcript(store, content_hash, name, env.settings)
     while transcript.unbooked and env.book is not None:

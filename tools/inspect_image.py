@@ -29,7 +29,7 @@ async def inspect_image(
         question: What to find out from the picture, or null for a description with all text in it.
         page: Number of the page of a pdf or tif, from 1, or null for the first.
     """
-    store, content_hash, name = find_file(path, env)
+    store, content_hash, name = await asyncio.to_thread(find_file, path, env)
     data = await asyncio.to_thread(stored_bytes, store, content_hash, name)
     if not picture_kind(data) and not is_pdf(data):
         use = "Use read_file for documents and inspect_audio for sound, or ask the user for a PNG."

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from forethought.settings import Settings
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
+from forethought.tools.each.store import stored_table
+from forethought.tools.folders.given import file_origins
+from forethought.tools.given_files import find_name
 from forethought.tools.sandbox.program import MODULES, Backend, Calls, Program
 
 _READING_S = 60
@@ -35,16 +38,20 @@ async def python(env: ToolEnv, code: str) -> Observation:
     calls = Calls(env, asyncio.get_running_loop())
     try:
         inputs, unread = await _inputs(env, code)
-        return await asyncio.to_thread(_observe, env, code, calls, inputs, unread)
+        lazy, functions = await asyncio.to_thread(_lazily, env, code)
+        functions = {**calls.functions, **functions}
+        return await asyncio.to_thread(_observe, env, code, functions, inputs | lazy, unread)
     finally:
         calls.stop()
 
 
-def _observe(env: ToolEnv, code: str, calls: Calls, inputs: dict[str, Any], unread: str) -> Observation:
+def _observe(
+    env: ToolEnv, code: str, functions: Mapping[str, Callable[..., Any]], inputs: dict[str, Any], unread: str
+) -> Observation:
     program = Program(
         code,
         inputs=inputs,
-        functions=calls.functions,
+        functions=functions,
         seconds=env.settings.python_seconds,
         memory_mb=env.settings.python_memory_mb,
     )
@@ -52,6 +59,8 @@ def _observe(env: ToolEnv, code: str, calls: Calls, inputs: dict[str, Any], unre
         printed, value = _backend(env.settings)(program)
     except ToolError as error:
         error.message += unread
+        if error.cause == "limit" and inputs["tables"] and "sql" in env.offered:
+            error.hint += "; or use sql, which is made for large tables"
         if "KeyError" in error.message:
             error.hint = _keys(inputs, code) or error.hint
         raise
@@ -116,6 +125,18 @@ _FULL = """\
 Not there: any other file, the network, the environment, other processes, input()."""
 
 
+_FOLDER = """\
+Ready to use:
+- Of a folder, `files` and `tables` hold only the files whose names stand in the code. For many files:
+  `file_names`, the list of all that have a text, and `text_of(name)`, the text of one.
+"""
+
+
+def for_folder(tool: Tool) -> Tool:
+    """The tool as it is offered with a folder."""
+    return replace(tool, description=tool.description.replace("Ready to use:\n", _FOLDER, 1))
+
+
 def python_tool(settings: Settings) -> Tool:
     """The tool as the chosen backend offers it."""
     full = settings.python_backend == "sandlock"
@@ -148,14 +169,43 @@ async def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
     from forethought.tools.documents.reader import load_content
 
     unread = ""
-    for name, content_hash in env.files.items():
+    named = await asyncio.to_thread(_files_for, env, code)
+    for name, content_hash in named.items():
         try:
             content = await load_content(env.store, content_hash, name, env.settings)
         except ToolError as error:
             unread += f"\n[not in `{'` and `'.join(wanted)}`: {error.message}]"
             continue
         inputs["files"][name], inputs["tables"][name] = content.text, content.tables
+    for name in (table for table in env.tables if table in code):
+        rows = await asyncio.to_thread(stored_table, env.store, name) or []
+        inputs["tables"][name] = [["" if cell is None else cell for cell in row] for row in rows]
     return {key: value if key in ("results", *wanted) else {} for key, value in inputs.items()}, unread
+
+
+def _files_for(env: ToolEnv, code: str) -> dict[str, str]:
+    """The files that are read before the code runs: of folders only those that it names."""
+    if env.folders is None or not env.folders.refs:
+        return dict(env.files)
+    whole = set(env.folders.files)
+    return {name: value for name, value in env.files.items() if name in whole or name in code}
+
+
+def _lazily(env: ToolEnv, code: str) -> tuple[dict[str, Any], dict[str, Callable[..., Any]]]:
+    """What a program uses to read a folder's files when it comes to them; nothing without a folder."""
+    folders = env.folders
+    if folders is None or not folders.refs:
+        return {}, {}
+    names = (
+        [entry.name for entry in folders.entries() if not entry.reason]
+        if _speaks_of("file_names", code)
+        else []
+    )
+
+    def text_of(name: str) -> str:
+        return _valid(folders.text(find_name(str(name), env.files)))
+
+    return {"file_names": names}, {"text_of": text_of}
 
 
 def _keys(inputs: Mapping[str, Any], code: str) -> str:
@@ -178,8 +228,8 @@ def _origin(env: ToolEnv, code: str) -> str:
     """Where what the code worked on comes from: the files and results that it names, or all of them where it
     names none; '' where it uses neither."""
     used: list[str] = []
-    if _speaks_of("files", code) or _speaks_of("tables", code):
-        used += [f"file:{name}" for name in _names_used(env.files, code)]
+    if any(_speaks_of(name, code) for name in ("files", "tables", "file_names", "text_of")):
+        used += file_origins(_names_used(env.files, code)).split(", ")
     if _speaks_of("results", code):
         used += [part for key in _names_used(env.origins, code) for part in env.origins[key].split(", ")]
     return ", ".join(dict.fromkeys(used))

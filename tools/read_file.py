@@ -48,7 +48,7 @@ async def read_file(
         question: Question to answer from the file instead of showing it, or null to see the text. For a
             long file, part is where the reading begins.
     """
-    store, content_hash, name = find_file(path, env)
+    store, content_hash, name = await asyncio.to_thread(find_file, path, env)
     document = await load_document(store, content_hash, name, env.settings)
     parts = await asyncio.to_thread(split, document, env.sizes.part)
     number = 1 if part is None else part

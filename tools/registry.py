@@ -18,20 +18,40 @@ from forethought.settings import Settings
 from forethought.text import fence, one_line
 from forethought.tools.ask_user import ASK_USER
 from forethought.tools.base import Effect, Tool, make_tool
+from forethought.tools.find_files import FIND_FILES
 from forethought.tools.inspect_audio import INSPECT_AUDIO
 from forethought.tools.inspect_image import INSPECT_IMAGE
-from forethought.tools.python import PYTHON, python_tool
+from forethought.tools.python import PYTHON, for_folder, python_tool
+from forethought.tools.read_each import READ_EACH
 from forethought.tools.read_file import READ_FILE
 from forethought.tools.sandbox.program import MAX_CALLS, from_code
+from forethought.tools.search_files import SEARCH_FILES
+from forethought.tools.sql import SQL, is_installed
+from forethought.tools.tables.catalog import needs_sql
 from forethought.tools.visit_webpage import VISIT_WEBPAGE
 from forethought.tools.web_search import WEB_SEARCH
 
 if TYPE_CHECKING:
-    from forethought.state.agent import FileRef
+    from forethought.state.agent import FileRef, FolderRef
 
-BUILT_IN = (READ_FILE, INSPECT_IMAGE, INSPECT_AUDIO, PYTHON, WEB_SEARCH, VISIT_WEBPAGE, ASK_USER)
+BUILT_IN = (
+    READ_FILE,
+    FIND_FILES,
+    SEARCH_FILES,
+    READ_EACH,
+    INSPECT_IMAGE,
+    INSPECT_AUDIO,
+    PYTHON,
+    SQL,
+    WEB_SEARCH,
+    VISIT_WEBPAGE,
+    ASK_USER,
+)
+MANY_FILES = 10
+"""Given files from which they are read by one call."""
 
-
+LONG_FILE = 100_000
+"""Bytes from which a file is searched and not only read."""
 AnyTool = Tool | BaseTool | Callable[..., Any]
 """What is taken for a tool: ours, LangChain's, or a typed function with a docstring."""
 _LOG = logging.getLogger(__name__)
@@ -81,16 +101,24 @@ def effects_of(settings: Settings) -> dict[str, str]:
     return {name: tool.effect for name, tool in toolbox(settings).items()}
 
 
-def offered(tools: Mapping[str, Tool], files: Iterable[FileRef | str]) -> dict[str, Tool]:
+def offered(
+    tools: Mapping[str, Tool], files: Iterable[FileRef | str], folders: Sequence[FolderRef] = ()
+) -> dict[str, Tool]:
     """The tools that are of use with the given files: what prompts list and schemas admit.
 
     Files come with a task only, so that the offer stays the same while it runs.
     """
-    types = [item.get("type", "") for item in files if not isinstance(item, str)]
+    given = [item for item in files if not isinstance(item, str)]
+    types = [item.get("type", "") for item in given] + [kind for item in folders for kind in item["types"]]
+    there = {"": True, "folder": bool(folders)}
+    there["long file"] = bool(folders) or any(item.get("size", 0) >= LONG_FILE for item in given)
+    there["many files"] = bool(folders) or len(given) >= MANY_FILES
+    there["tables"] = is_installed() and (there["many files"] or any(map(needs_sql, given)))
     return {
-        name: tool
+        name: for_folder(tool) if folders and tool.runs_code else tool
         for name, tool in tools.items()
-        if not tool.media or any(media_type.startswith(tool.media) for media_type in types)
+        if there[tool.needs]
+        and (not tool.media or any(media_type.startswith(tool.media) for media_type in types))
     }
 
 

@@ -6,9 +6,10 @@ Each turn opens the thread, runs it and prints it as `run` does; so a chat goes 
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,9 @@ class ChatOptions(ModelOptions):
     files: list[str] | None = flag(
         "--file", "-f", help="Input files: paths, folders, patterns, addresses.", metavar="F..."
     )
+    exclude: list[str] | None = flag(
+        help="Files of a folder to leave out, such as '*.log' (repeatable).", metavar="PATTERN"
+    )
 
 
 def chat(options: ChatOptions) -> int:
@@ -72,8 +76,9 @@ class Chat:
     def __init__(self, runner: Runner, options: ChatOptions) -> None:
         self.runner, self.options = runner, options
         self.thread_id = options.thread or new_thread_id()
-        self.new_files: list[Any] = list(input_files(options.files or (), settings_from(options)))
+        self.new: dict[str, list[Any]] = {"files": [], "folders": []}
         """What the next message brings along, as the graph's input names it."""
+        self._take(options.files or ())
         self.exists = False
         """Whether anything is kept of the thread."""
         self.spent: list[Json] = []
@@ -129,8 +134,30 @@ class Chat:
 
     async def _message(self, text: str, thread: Thread) -> Json:
         """The graph's input for the next message."""
-        files, self.new_files = self.new_files, []
-        return {"task": text, "files": files, "guidance": []}
+        new, self.new = self.new, {"files": [], "folders": []}
+        new["folders"] += await self._read_again(thread, new["folders"])
+        return {"task": text, **{name: items for name, items in new.items() if items}, "guidance": []}
+
+    async def _read_again(self, thread: Thread, new: list[Any]) -> list[Any]:
+        """The thread's folders, read again where files were added or changed since the last turn."""
+        from forethought.tools.folders.intake import read_again
+
+        if "*" in new:
+            return []
+        there = (await thread.snapshot()).values.get("folders") or []
+        again = [ref for ref in there if ref["name"] not in [item["name"] for item in new]]
+        given = await asyncio.to_thread(read_again, again, thread.settings)
+        for note in given.notes:
+            self._say(note)
+        return given.folders
+
+    def _take(self, names: Sequence[str]) -> None:
+        """Take in files and folders for the next message."""
+        given = input_files(
+            names, settings_from(self.options), self.options.exclude or (), self.runner.console
+        )
+        for name, items in given.channels.items():
+            self.new[name] += items
 
     def _turn(self, begin: Begin) -> None:
         self.exists = True
@@ -184,15 +211,16 @@ class Chat:
     def files(self, paths: str) -> None:
         """List the files; PATH ... adds files, folders, patterns or addresses; `none` removes all"""
         if paths == "none":
-            self.new_files = ["*"]
+            self.new = {"files": ["*"], "folders": ["*"]}
         elif paths:
-            self.new_files += input_files(_words(paths), settings_from(self.options))
+            self._take(_words(paths))
         with self._opened(calls_models=False) as thread:
-            there = self.runner.run(thread.snapshot()).values.get("files") or []
-        if "*" in self.new_files:
-            there = []
-        added = [item for item in self.new_files if item != "*"]
-        names = {item["name"]: item.get("size", 0) for item in (*there, *added)}
+            values = self.runner.run(thread.snapshot()).values
+        there: list[Any] = []
+        for name, new in self.new.items():
+            there += [] if "*" in new else values.get(name) or []
+            there += [item for item in new if item != "*"]
+        names = {item["name"]: item.get("size", 0) for item in there}
         for name, size in names.items():
             self._say(f"{one_line(name)} ({size:,} bytes)")
         if not names:
@@ -217,7 +245,7 @@ class Chat:
         """Undo the last turn, except for what its tools changed outside"""
         from forethought.state.history import ForkError, GraphCheckpoints, before_turn, make_head
 
-        files = self._last_task()[1].get("files") or []
+        values = self._last_task()[1]
         with self._opened(calls_models=False) as thread:
             checkpoints = GraphCheckpoints(thread.graph, thread.config)
             try:
@@ -227,7 +255,8 @@ class Chat:
             if point is not None:
                 self.runner.run(make_head(checkpoints, point))
         if point is None:
-            self.thread_id, self.new_files, self.exists = new_thread_id(), list(files), False
+            self.thread_id, self.exists = new_thread_id(), False
+            self.new = {name: list(values.get(name) or []) for name in self.new}
             self._say(f"the first turn is undone; new thread: {self.thread_id}")
         else:
             self._say("the last turn is undone; the one before it:")

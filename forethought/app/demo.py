@@ -41,7 +41,7 @@ def run_demo(options: RunOptions) -> int:
     question, recording = folder / "question.txt", folder / "recording.jsonl"
     header = read_recording(recording).header
     files = sorted(path for path in (folder / "files").iterdir() if path.is_file())
-    references = input_files(list(map(str, files)), settings_from(options))
+    given = input_files(list(map(str, files)), settings_from(options))
     if not options.as_json:
         flags = [flag for path in files for flag in ("--file", os.path.relpath(path))]
         model = one_line(header.get("model"), 60)
@@ -55,7 +55,7 @@ def run_demo(options: RunOptions) -> int:
             make_console().print(Text(line, style="dim"), soft_wrap=True)
 
     async def begin(thread: Thread) -> dict[str, Any]:
-        return {"task": question.read_text("utf-8").strip(), "files": references}
+        return {"task": question.read_text("utf-8").strip(), **given.channels}
 
     return drive(new_thread_id(), options.model_copy(update={"replay": recording}), begin)
 

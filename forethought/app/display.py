@@ -173,6 +173,8 @@ class RunDisplay(StreamDisplay):
                 self._busy[who] = f"{role} is thinking" + (f" about {who}" if event.get("subtask") else "")
             case "acting":
                 self._busy[who] = f"{who}: {view.call(event.get('tool'), event.get('arguments'), 60)}"
+            case "reading":
+                self._busy[who] = f"{who}: {view.reading(event)}"
             case "waiting" | "fallback":
                 self.console.print(view.model_event(event))
             case "withdrawn":

@@ -6,7 +6,8 @@ import asyncio
 import glob
 import mimetypes
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -15,49 +16,65 @@ from forethought.app.errors import CliError
 from forethought.app.text import one_line
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from forethought.settings import Settings
-    from forethought.state.agent import FileRef
+    from forethought.tools.folders.intake import Given
 
 _FLAGS = ("--file", "-f")
-_MOST = 200
-"""Most files that are taken from a folder."""
 
 
-def input_files(names: Sequence[str], settings: Settings) -> list[FileRef]:
-    """The files, stored, as the graph's input names them. Reads the disk and the network.
+def input_files(
+    names: Sequence[str], settings: Settings, exclude: Sequence[str] = (), console: Console | None = None
+) -> Given:
+    """The files and folders as the graph's input names them. Reads the disk and the network.
 
-    Raises CliError for a name that leads to nothing, FilesError for a file that cannot be taken.
+    Args:
+        names: Paths, folders, patterns and addresses.
+        settings: Where contents and indexes are kept.
+        exclude: Patterns of a folder's files to leave out.
+        console: Shows the progress of reading a folder, and what it holds.
+
+    Raises:
+        CliError: A name leads to nothing.
+        FilesError: A file cannot be taken.
     """
-    from forethought.tools.files import from_contents
+    from forethought.tools.folders.intake import take_paths
 
-    return from_contents(_contents(names, settings), settings)
+    fetched = [asyncio.run(_fetched(name, settings)) for name in names if _is_address(name)]
+    paths = [path for name in names if not _is_address(name) for path in _paths(os.path.expanduser(name))]
+    with _progress(console) as progress:
+        given = take_paths(paths, settings, exclude, progress, fetched)
+    if console is not None:
+        for note in given.notes:
+            console.print(one_line(note), style="dim", markup=False, highlight=False)
+    return given
 
 
-def _contents(names: Sequence[str], settings: Settings) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each file, each path once."""
-    from forethought.tools.files import read
+@contextmanager
+def _progress(console: Console | None) -> Iterator[Callable[[int, int], None]]:
+    """A bar with the rate and the time left, on a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    seen: set[Path] = set()
-    for name in names:
-        if _is_address(name):
-            yield asyncio.run(_fetched(name, settings))
-            continue
-        for path in _paths(os.path.expanduser(name)):
-            if path not in seen:
-                seen.add(path)
-                yield path.name, read(path, settings)
+    if console is None or not console.is_terminal:
+        yield lambda done, total: None
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
+    with Progress("reading the folder", *columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None, rate="")
+
+        def show(done: int, total: int) -> None:
+            speed = bar.tasks[0].speed
+            bar.update(task, completed=done, total=total, rate=f"{speed:.0f} files/s" if speed else "")
+
+        yield show
 
 
 def _paths(name: str) -> list[Path]:
-    """The files of a folder and of those in it, but for hidden ones; those of a pattern; or the one file."""
+    """A folder, the files of a pattern, or the one file."""
     path = Path(name)
     if path.is_dir():
-        inside = (each.relative_to(path) for each in path.rglob("*") if each.is_file())
-        found = sorted(path / each for each in inside if not any(part[0] == "." for part in each.parts))
-        if not 0 < len(found) <= _MOST:
-            count = f"{len(found):,} files, more than {_MOST}: name fewer" if found else "no files"
-            raise CliError(f"--file {one_line(name)}: the folder has {count}")
-        return found
+        return [path]
     matches = [] if os.path.lexists(name) else sorted(glob.glob(name, recursive=True))
     if not matches and glob.has_magic(name) and not os.path.lexists(name):
         raise CliError(f"--file {one_line(name)}: no file matches the pattern")

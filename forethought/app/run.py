@@ -34,6 +34,9 @@ class RunOptions(ModelOptions):
     files: list[str] | None = flag(
         "--file", "-f", help="Input files: paths, folders, patterns, addresses.", metavar="F..."
     )
+    exclude: list[str] | None = flag(
+        help="Files of a folder to leave out, such as '*.log' (repeatable).", metavar="PATTERN"
+    )
     guidance: list[str] | None = flag(help="Guidance for the task (repeatable).", metavar="TEXT")
     thread: str | None = flag(help="Thread to continue or create.", metavar="ID")
     demo: bool = flag(help="Run the demo with recorded replies.", default=False)
@@ -68,7 +71,8 @@ def run(options: RunOptions) -> int:
 
         return run_demo(options)
     text = read_task(options.task)
-    references = input_files(options.files or (), settings_from(options))
+    console = make_console(sys.stderr)
+    given = input_files(options.files or (), settings_from(options), options.exclude or (), console)
 
     async def begin(thread: Thread) -> Json:
         if thread.exists and unfinished(await thread.snapshot()):
@@ -76,10 +80,10 @@ def run(options: RunOptions) -> int:
                 f"thread {thread.id} has an unfinished task; finish it with: "
                 f"{resume_command(thread.id, options)} (or leave out --thread to start a new one)"
             )
-        return {"task": text, "files": references, "guidance": options.guidance or []}
+        return {"task": text, **given.channels, "guidance": options.guidance or []}
 
     thread_id = new_thread_id() if options.thread is None else options.thread
-    about = {"task": text, "files": [item["name"] for item in references]}
+    about = {"task": text, "files": [item["name"] for item in (*given.files, *given.folders)]}
     return drive(thread_id, options, begin, about)
 
 

@@ -137,6 +137,12 @@ def _value(value: Any, brief: bool) -> str:
     return to_json(line if more else value, None) + more
 
 
+def reading(progress: Json) -> str:
+    """How far a reading of many files is."""
+    doubtful = f", {progress['doubtful']:,} doubtful" if progress.get("doubtful") else ""
+    return f"read {progress.get('done', 0):,} of {progress.get('total', 0):,}{doubtful}"
+
+
 def move(record: Json, width: int = 100, *, brief: bool = False) -> str:
     """What a step did: its call, or the move that was none."""
     if record.get("tool") and record.get("action") in (None, "call"):

@@ -15,7 +15,7 @@ from forethought.models.allowance import total
 from forethought.models.types import ConfigurationError, ModelError, ReplyError, no_usage
 from forethought.rollouts.types import Evaluator
 from forethought.settings import Settings
-from forethought.tools.files import from_paths
+from forethought.tools.folders.intake import take_paths
 from forethought.tools.registry import effects_of
 from forethought.trajectories.own import from_state
 from forethought.trajectories.tasks import Attempted, CollectTask, RunError
@@ -150,8 +150,8 @@ class Collector:
         config: Any = {"configurable": {"thread_id": thread}}
         snapshot = await self.graph.aget_state(config)
         if not snapshot.values and not snapshot.tasks:
-            files = await asyncio.to_thread(from_paths, task.files, self.settings)
-            await self._invoke({"task": task.task, "files": files, "guidance": list(guidance)}, config)
+            given = await asyncio.to_thread(take_paths, task.files, self.settings)
+            await self._invoke({"task": task.task, **given.channels, "guidance": list(guidance)}, config)
         elif snapshot.tasks and not snapshot.interrupts:
             await self._invoke(None, config)
         snapshot = await self.graph.aget_state(config)
@@ -172,10 +172,10 @@ class Collector:
     def _attempted(self, task: CollectTask, record: Trial) -> Attempted:
         from forethought.nodes.support.prompt_text import files_text
 
-        files = from_paths(task.files, self.settings)
+        given = take_paths(task.files, self.settings)
         return Attempted(
             loaded=self.folder.loaded(record),
             reason=record["reason"],
-            background=files_text(files) if files else "",
+            background=files_text(given.files, given.folders) if task.files else "",
             usage=record["usage"],
         )

@@ -26,6 +26,7 @@ _MODULES = {
     "webshop": "shopping:WEBSHOP",
     "small-shop": "shopping:SMALL_SHOP",
     "traps": "traps.benchmark:BENCHMARK",
+    "folder": "folders.benchmark:BENCHMARK",
     "agent-error-bench": "agent_error_bench:BENCHMARK",
 }
 BENCHMARKS = {name: f"forethought.evals.benchmarks.{path}" for name, path in _MODULES.items()}

@@ -64,6 +64,8 @@ class FolderRef(TypedDict):
     """Files in it."""
     size: int
     """Bytes of all of them."""
+    types: list[str]
+    """Media types of its files without the part after the slash, such as `image/`."""
 
 
 class Call(TypedDict):

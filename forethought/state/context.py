@@ -24,7 +24,7 @@ from forethought.settings import LEAST_TOKENS, MODEL_NAME, NAME, Effort, Setting
 from forethought.sizes import LEAST_WINDOW_TOKENS, WINDOW_TOKENS, Sizes
 from forethought.text import one_line
 
-Role = Literal["planner", "reflector", "tool", "vision", "answer", "retrospective", "consent"]
+Role = Literal["planner", "reflector", "tool", "vision", "reader", "answer", "retrospective", "consent"]
 Approval = Literal["never", "tainted", "always"]
 Foresight = Literal["off", "tools", "user", "both"]
 Namespace = Annotated[str, Field(max_length=64, pattern=NAME)]
@@ -50,6 +50,9 @@ class Context(BaseModel):
     tool_model: ModelName | None = Field(default=None, description="Tool agent's model.")
     vision_model: ModelName | None = Field(
         default=None, description="Model for images; default: `tool_model`."
+    )
+    reader_model: ModelName | None = Field(
+        default=None, description="Model that reads many files (read_each); default: `tool_model`."
     )
     answer_model: ModelName | None = Field(default=None, description="Answer agent's model.")
     retrospective_model: ModelName | None = Field(
@@ -105,6 +108,9 @@ class Context(BaseModel):
         default=3, ge=1, le=10, description="Failed attempts at a subtask before a re-plan."
     )
     max_parallel: int = Field(default=16, ge=1, le=32, description="Maximum parallel subtasks.")
+    max_read_each_files: int = Field(
+        default=500, ge=1, le=100_000, description="Maximum files that one call reads without asking you."
+    )
     forced_replans: tuple[Annotated[int, Field(ge=1)], ...] | None = Field(
         default=None,
         max_length=20,
@@ -274,7 +280,7 @@ def unknown_setting(key: str, of: type[BaseModel]) -> str:
 
 
 C = TypeVar("C", bound=BaseModel)
-_LIKE = {"vision": "tool_model", "consent": "retrospective_model"}
+_LIKE = {"vision": "tool_model", "reader": "tool_model", "consent": "retrospective_model"}
 """The field that a role without a model of its own takes its model from."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
@@ -26,3 +26,5 @@ class Look(TypedDict):
     files: list[FileLook]
     unseen: int
     """How many further files there are."""
+    folder: NotRequired[str]
+    """What is shown of the folders: counts, names, and the passages that fit the task best."""

@@ -12,7 +12,7 @@ from forethought.models.allowance import total
 from forethought.models.types import Usage
 
 if TYPE_CHECKING:
-    from forethought.state.agent import FileRef
+    pass
 
 Json = dict[str, Any]
 S = TypeVar("S", bound=Mapping[str, Any])
@@ -83,11 +83,10 @@ def add_usage(old: Mapping[str, Usage] | None, new: Mapping[str, Usage | None] |
     return sums
 
 
-def merge_files(
-    old: Sequence[FileRef | str] | None, new: Sequence[FileRef | str] | None
-) -> list[FileRef | str]:
-    """Reducer of `files`: later files replace earlier ones of the same name; the others stay for the whole
-    thread. What is no list or names no file is kept under its own text, for the planner's entry to refuse.
+def merge_files(old: Sequence[Any] | None, new: Sequence[Any] | None) -> list[Any]:
+    """Reducer of `files` and `folders`: a later one replaces the earlier one of the same name; the others
+    stay for the whole thread. What is no list or has no name is kept under its own text, for the planner's
+    entry to refuse.
 
     The name `"*"` clears first: else a file that was refused would be refused with every further task.
     """

@@ -138,6 +138,6 @@ def existing_files(names: Sequence[str], path: Path, line: int) -> tuple[str, ..
     """The files that a line names, relative to the tasks file, as absolute paths. Raises FileError."""
     paths = {name: os.path.abspath(path.parent / name) for name in names}
     for name, file in paths.items():
-        if not os.path.isfile(file):
+        if not os.path.exists(file):
             raise FileError(f"{path}:{line}: there is no file {name!r} in {path.parent}; correct the path")
     return tuple(paths.values())

@@ -6,12 +6,14 @@ that grows repeats what it said before, and a provider's cache serves it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 
 from forethought.lessons.ranking import rank
+from forethought.nodes.support.passage_rank import rank_passages, spans
 from forethought.sizes import WHOLE, extent
 from forethought.text import numbered
 from forethought.tools.documents.document import stretches
@@ -35,6 +37,8 @@ class Text:
     """The same where the text is cut."""
     first: str = ""
     """Lines that hold this are shown before others, as far as there is room."""
+    numbers: tuple[int, ...] = ()
+    """Of a selection from a longer text: the number that each line has there."""
 
     @property
     def whole(self) -> str:
@@ -61,28 +65,28 @@ def shown(texts: Sequence[Text], share: int, query: str) -> list[str]:
 
 @lru_cache(maxsize=16)
 def excerpts(texts: tuple[Text, ...], query: str, limit: int) -> tuple[str, ...]:
-    """The texts in `limit` bytes together. Short ones stay whole; of the others the lines that bear on
-    `query`, wherever they are, with their table's header; then, as far as there is room, beginning and end.
+    """The texts in `limit` bytes together. Short ones stay whole; of the others the passages that bear on
+    `query`, wherever they are, with their headings; then, as far as there is room, beginning and end.
     """
     sizes = [extent(text.whole) for text in texts]
     fair = _fair_size(sizes, limit)
     stretch = max(min(_STRETCH, fair // 3), _LEAST_STRETCH)
-    long = {at: _Lines(text, stretch) for at, text in enumerate(texts) if sizes[at] > fair}
-    room = limit - sum(size for size in sizes if size <= fair) - _NOTE * len(long)
+    long = {at: _Lines(text, stretch) for at, text in enumerate(texts) if sizes[at] > fair or text.numbers}
+    room = limit - sum(size for at, size in enumerate(sizes) if at not in long) - _NOTE * len(long)
     room -= sum(extent(lines.source.briefly) for lines in long.values())
-    places = [(lines, at) for lines in long.values() for at in range(len(lines.all))]
-    ranked = [places[index] for index, _ in rank(query, [lines.all[at] for lines, at in places], least=1)]
+    places = [(lines, at) for lines in long.values() for at in range(len(lines.passages))]
+    ranked = [places[i] for i, _ in rank_passages(query, [lines.passage(at) for lines, at in places])]
     # First the best of each text, in half of the room, so that no text crowds the others out.
     for lines in long.values():
         own = room // 2 // len(long)
-        marked = (
-            at for at, line in enumerate(lines.all) if lines.source.first and lines.source.first in line
-        )
-        for at in [*marked, *(at for among, at in ranked if among is lines)]:
+        first = lines.source.first
+        for at in (at for at, line in enumerate(lines.all) if first and first in line):
             own -= lines.take(lines.around(at), own)
+        for at in (at for among, at in ranked if among is lines):
+            own -= lines.take_passage(at, query, own)
     room -= sum(lines.size for lines in long.values())
     for lines, at in ranked:
-        room -= lines.take(lines.around(at), room) or lines.take([at], room)
+        room -= lines.take_passage(at, query, room)
     for number, lines in enumerate(long.values()):
         room -= lines.fill(room // (len(long) - number))
     return tuple(long[at].shown() if at in long else text.whole for at, text in enumerate(texts))
@@ -122,13 +126,46 @@ class _Lines:
 
     def __init__(self, source: Text, stretch: int) -> None:
         self.source, self.all, self._numbers = source, list[str](), list[int]()
+        self._begins: list[bool] = []
+        """Whether each piece begins a line."""
         for number, line in enumerate(source.text.split("\n"), 1):
             pieces = [line] if line.startswith("|") else list(stretches(line, stretch))
             if len(pieces) > 1 and len(pieces[-1]) < stretch // 4:  # a scrap would outrank whole sentences
                 pieces[-2:] = [pieces[-2] + pieces[-1]]
             self.all += pieces
-            self._numbers += [number] * len(pieces)
+            self._begins += [True] + [False] * (len(pieces) - 1)
+            self._numbers += [source.numbers[number - 1] if source.numbers else number] * len(pieces)
         self._chosen: set[int] = {0}
+        self.passages = self._passages()
+
+    def _passages(self) -> list[tuple[str, list[int]]]:
+        """The headings of each passage, and its lines."""
+        cuts = spans(self.source.text)
+        starts = [start for start, _, _ in cuts]
+        found = [(heading, list[int]()) for _, _, heading in cuts]
+        at = 0
+        for index, piece in enumerate(self.all):
+            if found:
+                found[max(bisect_right(starts, at) - 1, 0)][1].append(index)
+            last = index + 1 == len(self.all) or self._begins[index + 1]
+            at += len(piece) + last
+        return [passage for passage in found if passage[1]]
+
+    def passage(self, at: int) -> str:
+        """A passage with its headings."""
+        heading, lines = self.passages[at]
+        return "\n".join([heading, *(self.all[line] for line in lines)])
+
+    def take_passage(self, at: int, query: str, room: float) -> int:
+        """Show a passage, or those of its lines that fit the query and the room. The bytes it took."""
+        lines = [line for line in self.passages[at][1] if self.all[line].strip()]
+        rows = all(self.all[line].startswith("|") for line in lines)
+        if lines and not rows and (took := self.take([*self.around(lines[0])[:1], *lines], room)):
+            return took
+        used = 0
+        for line in [lines[index] for index, _ in rank_passages(query, [self.all[line] for line in lines])]:
+            used += self.take(self.around(line), room - used) or self.take([line], room - used)
+        return used
 
     @property
     def size(self) -> int:
@@ -167,11 +204,15 @@ class _Lines:
         """The chosen lines in their order, and a note on the others."""
         text = self.source.briefly
         for at, (line, number) in enumerate(zip(self.all, self._numbers, strict=True)):
-            begins = at == 0 or number != self._numbers[at - 1]
             if at in self._chosen:
-                text += line if at == 0 or (not begins and at - 1 in self._chosen) else f"\n{line}"
+                jumps = at > 0 and number > self._numbers[at - 1] + 1
+                text += "\n[...]" if jumps and at - 1 in self._chosen else ""
+                text += line if at == 0 or (not self._begins[at] and at - 1 in self._chosen) else f"\n{line}"
             elif at - 1 in self._chosen:
                 text += "\n[...]"
+        if self.source.numbers:
+            shown = len({self._numbers[at] for at in self._chosen})
+            return f"{text}\n[{shown:,} of {self._numbers[-1]:,} lines are shown. {self.source.way}]"
         missing = sorted({n for at, n in enumerate(self._numbers) if at not in self._chosen})
         if not missing:
             return text

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Literal
 
 from forethought.nodes.support.excerpts import Text, excerpts
+from forethought.nodes.support.passage_rank import selection
 from forethought.nodes.support.signs import MARK, SCANNED_CHARACTERS, mark_of, marked, other_versions
 from forethought.settings import Settings
 from forethought.state.agent import FileRef
@@ -67,7 +68,7 @@ async def look_at(
 
     async def see(item: FileRef) -> tuple[Text, int]:
         async with gate:
-            return await _see(store, item, settings, part, room, versions if signs else None)
+            return await _see(store, item, task, settings, part, room, versions if signs else None)
 
     readings = [asyncio.create_task(see(item)) for item in named]
     try:
@@ -97,6 +98,7 @@ def _look(files: Sequence[FileRef], task: str, budget: int, seen: Sequence[tuple
 async def _see(
     store: FileStore,
     item: FileRef,
+    task: str,
     settings: Settings,
     part: int,
     room: int,
@@ -106,7 +108,8 @@ async def _see(
     name = item["name"]
     try:
         document = await load_document(store, item["hash"], name, settings)
-        text, signs = await asyncio.to_thread(_text_and_signs, document, part, room, versions is not None)
+        marks = versions is not None
+        text, signs = await asyncio.to_thread(_text_and_signs, document, task, part, room, marks)
     except ToolError as error:
         return Text("", before=f"{error}. {error.hint}".strip()), 0
     except Exception as error:  # of a reader or an outline: a file that cannot be shown ends no run
@@ -118,23 +121,25 @@ async def _see(
     return text, signs
 
 
-def _text_and_signs(document: Document, part: int, room: int, marks: bool) -> tuple[Text, int]:
+def _text_and_signs(document: Document, task: str, part: int, room: int, marks: bool) -> tuple[Text, int]:
     parts = split(document, part)
     where = f"in {len(parts)} parts" if len(parts) > 1 else "in one part"
     note = f"{document.note}\n\n" if document.note else ""
     whole, signs = marked(document) if marks else (document.text, 0)
+    very_long = len(whole) > SCANNED_CHARACTERS
+    room = room // 4 if very_long else room  # an outline of hundreds of parts tells little
+    chosen, numbers = selection(whole, task, MARK) if very_long else (whole, ())
     text = Text(
-        whole[:SCANNED_CHARACTERS],
+        chosen,
         before=note,
         briefly=f"{note}Parts:\n{outline(parts, room, document.unit)}\n\nFrom its text:\n",
-        way=f"read_file shows all of it, {where}.",
+        way=f"{'search_files searches it, ' * very_long}read_file shows all of it, {where}.",
         first=MARK,
+        numbers=numbers,
     )
     return text, signs
 
 
 def _file_look(name: str, text: Text, shown: str, signs: int) -> FileLook:
-    cut: Literal["whole", "part"] = (
-        "whole" if shown == text.whole and len(text.text) < SCANNED_CHARACTERS else "part"
-    )
+    cut: Literal["whole", "part"] = "whole" if shown == text.whole and not text.numbers else "part"
     return FileLook(name=name, shown=cut if text.text else "nothing", text=shown.strip(), signs=signs)

@@ -44,7 +44,8 @@ async def recall(state: AgentState, runtime: Runtime[Context], context: Context)
     """The channel `lessons` of a task that begins: what is shown to it, and nothing of the task before."""
     if not context.lessons:
         return {}
-    query = " ".join([state["task"][:_QUERY_CHARS], *(_name(item) for item in state.get("files", []))])
+    given = [*state.get("files", []), *state.get("folders", [])]
+    query = " ".join([state["task"][:_QUERY_CHARS], *map(_name, given)])
     lessons = await open_book(runtime, context).relevant(query, MOST_SHOWN, now_utc())
     return {"shown": [_to_shown_lesson(lesson) for lesson in lessons]}
 

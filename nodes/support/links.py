@@ -69,7 +69,10 @@ def opened(tool: Tool | None, arguments: Json) -> str | None:
 
 def looks(state: AgentState) -> list[tuple[str, str]]:
     """The origin of each file with its text in the first look."""
-    return [(f"file:{item['name']}", item["text"]) for item in state.get("look", {}).get("files", [])]
+    look = state.get("look", {})
+    folders = ", ".join(f"folder:{ref['name']}" for ref in state.get("folders", []))
+    shown = [(f"file:{item['name']}", item["text"]) for item in look.get("files", [])]
+    return [*shown, *([(folders, look["folder"])] if look.get("folder") else [])]
 
 
 def result_of(record: Mapping[str, Any]) -> str:

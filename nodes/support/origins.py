@@ -12,6 +12,7 @@ A file counts from the moment that it is given, since every prompt names it. An 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import NamedTuple
@@ -19,6 +20,10 @@ from typing import NamedTuple
 from forethought.nodes.support.prompt_text import trajectory
 from forethought.state.agent import AgentState, Step
 from forethought.tools.base import Tool
+
+MOST_FILES = 8
+"""Files that a joined origin names."""
+_MORE = re.compile(r"(\d+) more files")
 
 
 class Influence(NamedTuple):
@@ -36,7 +41,18 @@ def parts(origin: str) -> list[str]:
 def joined(origins: Iterable[str]) -> str:
     """Several origins as one, each part once; `model` only if it is alone."""
     names = list(dict.fromkeys(part for origin in origins for part in parts(origin)))
-    return ", ".join([part for part in names if part != "model"] or names)
+    return ", ".join(_few_files([part for part in names if part != "model"] or names))
+
+
+def _few_files(names: list[str]) -> list[str]:
+    """The parts, with a number in the place of all files but the first few."""
+    files = [part for part in names if part.startswith("file:")]
+    counts = [int(match[1]) for part in names if (match := _MORE.fullmatch(part))]
+    if len(files) <= MOST_FILES and len(counts) < 2:
+        return names
+    more = len(files[MOST_FILES:]) + sum(counts)
+    others = [part for part in names if not part.startswith("file:") and not _MORE.fullmatch(part)]
+    return [*files[:MOST_FILES], f"{more} more files", *others]
 
 
 def is_outside(part: str, tools: Mapping[str, Tool]) -> bool:
@@ -83,6 +99,7 @@ def thread_steps(state: AgentState) -> list[Step]:
 
 def _origins(state: AgentState) -> Iterator[tuple[str, int]]:
     yield from ((f"file:{item['name']}", 0) for item in state.get("files", []) if not isinstance(item, str))
+    yield from ((f"folder:{ref['name']}", 0) for ref in state.get("folders", []))
     for step in thread_steps(state):
         if step["cause"] != "rejected":  # a person's No holds nothing that could be carried out
             yield step["origin"], step["n"]

@@ -45,7 +45,7 @@ def answers_from(state: AgentState, context: Context) -> Literal["", "all", "ear
     is_first = not state.get("plan") and not trajectory(state) and state["progress"]["round"] == 1
     if not is_first or context.effort == "paper" or context.foresees_user or context.wants("answer_intra"):
         return ""
-    if not has_signs(state) and (not state.get("files") or all_seen(state)):
+    if not has_signs(state) and (not (state.get("files") or state.get("folders")) or all_seen(state)):
         return "all"
     earlier = state["progress"].get("earlier")
     return "earlier" if earlier and all(item["status"] == "answered" for item in earlier) else ""

@@ -17,8 +17,8 @@ from typing import Any
 from forethought.nodes.support.excerpts import Text, excerpts, shown
 from forethought.nodes.support.shares import LINE_CHARS, cut_off, most, share
 from forethought.sizes import Sizes, extent
-from forethought.state.agent import AgentState, FileRef, Result, Step
-from forethought.text import cut, one_line
+from forethought.state.agent import AgentState, FileRef, FolderRef, Result, Step
+from forethought.text import cut, how_many, one_line
 from forethought.tools.base import Tool
 
 HEAD_CHARS = 400
@@ -70,9 +70,13 @@ def start_n(state: AgentState) -> int:
     return progress.get("start_n", progress.get("base_n", 0))
 
 
-def files_text(files: Sequence[FileRef | str]) -> str:
-    """One line a file, with its type where the name does not tell it, or that there are none."""
+def files_text(files: Sequence[FileRef | str], folders: Sequence[FolderRef] = ()) -> str:
+    """One line a file, with its type where the name does not tell it, and one a folder."""
     lines = [_file_text(item) for item in files if not isinstance(item, str)]
+    lines += [
+        f"{ref['name']}/ (folder, {how_many(ref['count'], 'file')}, {ref['size'] / 1_000_000:.1f} MB)"
+        for ref in folders
+    ]
     return "\n".join(lines) or "No files were given."
 
 

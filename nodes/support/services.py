@@ -51,7 +51,7 @@ class Services:
 
     def offered(self, state: AgentState) -> dict[str, Tool]:
         """The tools that the task's prompts and schemas offer."""
-        return offered(self.tools, state.get("files", []))
+        return offered(self.tools, state.get("files", []), state.get("folders", []))
 
     def for_user(self, user: str) -> Services:
         """These services with no files but the user's own, by name and by hash: each of a server's users has

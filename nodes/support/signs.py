@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from forethought.nodes.support.sign_kinds import COMMON, Found, kind_of
 from forethought.nodes.support.table_signs import table_signs
@@ -22,6 +23,9 @@ _MOST_COMMON = 3
 """Maximum signs of a common kind in a file; more of them mean nothing."""
 SCANNED_CHARACTERS = 300_000
 """Of one file."""
+_LOG_LINES, _MOST_ALARMS = 200, 20
+"""Lines of a text that may be a log, and lines of errors from which they are usual in it."""
+_ALARM = re.compile(r"\b(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|Traceback|[A-Z]\w*Exception)\b")
 _LISTS = {
     "comments on cells:": "comment", "comments:": "comment",
     "footnotes:": "footnote", "endnotes:": "footnote",
@@ -56,12 +60,29 @@ def marked(document: Document) -> tuple[str, int]:
             at += 2 if section.text else 0
         if at < SCANNED_CHARACTERS:
             text = section.text[: SCANNED_CHARACTERS - at]
+            if len(text) < len(section.text):
+                text = text.rpartition("\n")[0]  # half a line would be an odd one
             found += (item._replace(end=at + item.end) for item in _section_signs(text, document.unit))
         at += len(section.text) + (2 if section.heading or section.text else 0)
+    found += _alarms(document.text)
     text, few = document.text, _few(found)
     for item in sorted(few, key=lambda item: -item.end):
         text = f"{text[: item.end]} {mark_of(item.kind)}{text[item.end :]}"
     return text, len(few)
+
+
+def _alarms(text: str) -> list[Found]:
+    """The few lines of a log that report an error: none if there are many, or if the text is short."""
+    if text.count("\n") < _LOG_LINES:
+        return []
+    ends = {(text.find("\n", hit.end()) + 1 or len(text) + 1) - 1 for hit in _few_hits(text)}
+    lines = [(text.rfind("\n", 0, end) + 1, end) for end in sorted(ends)]
+    return [Found("odd line", text[start:end], end) for start, end in lines]
+
+
+def _few_hits(text: str) -> list[re.Match[str]]:
+    hits = list(islice(_ALARM.finditer(text), _MOST_ALARMS + 1))
+    return hits if len(hits) <= _MOST_ALARMS else []
 
 
 def mark_of(kind: str) -> str:

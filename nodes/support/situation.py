@@ -41,8 +41,10 @@ def situation(state: AgentState, services: Services, context: Context) -> dict[s
         "task": state.get("task", ""),
         "answer_format": context.answer_format,
         "look": state.get("look") or {"files": []},
+        "folder": state.get("look", {}).get("folder", ""),
+        "reads_each": "read_each" in tools,
         "signs": has_signs(state),
-        "file_list": files_text(state.get("files", [])),
+        "file_list": files_text(state.get("files", []), state.get("folders", [])),
         "guidance": state.get("guidance", []),
         "earlier": earlier_items(state.get("progress", {}), context.sizes),
     }
@@ -52,7 +54,8 @@ def background(state: AgentState, context: Context) -> str:
     """What was given besides the task and its guidance, for a reflection on a round: files, the answer's
     form, earlier tasks."""
     earlier = earlier_items(state.get("progress", {}), context.sizes)
-    parts = [files_text(state["files"])] if state.get("files") else []
+    files, folders = state.get("files", []), state.get("folders", [])
+    parts = [files_text(files, folders)] if files or folders else []
     parts += [f"The answer's form: {context.answer_format}"] if context.answer_format else []
     parts += [f"Earlier task: {item['task']}\nIts answer: {item['answer']}" for item in earlier]
     return "\n\n".join(parts)

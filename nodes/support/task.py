@@ -19,7 +19,8 @@ from forethought.state.agent import AgentState, FileRef, Json, Progress, Status
 from forethought.state.context import Context, models_of
 from forethought.state.reducers import CLEAR, merge_files
 from forethought.text import sanitize_text
-from forethought.tools.files import FilesError, take_in
+from forethought.tools.files import FilesError, named_file, take_in
+from forethought.tools.folders.intake import Given, known_folder, take_paths
 from forethought.tools.members import with_members
 from forethought.trajectories.values import sanitize
 
@@ -83,7 +84,7 @@ async def begin_task(state: AgentState, services: Services, context: Context) ->
     models = models_of(context)
     try:
         await asyncio.to_thread(services.models.verify, models)
-        files, replaced = await asyncio.to_thread(_take_in, state, services)
+        given, replaced = await asyncio.to_thread(_take_in, state, services)
         if context.wants("prospective_reflection") is not False and context.planning_errors:
             await asyncio.to_thread(load_planning_errors, services.settings.planning_errors_file)
     except (ConfigurationError, FilesError, FileError) as error:
@@ -94,7 +95,8 @@ async def begin_task(state: AgentState, services: Services, context: Context) ->
     message = human or HumanMessage(text, id=f"task-{progress['task']}")
     progress["message_id"] = message.id or ""
     messages = [*mended, *replaced, *([] if human else [message])]
-    return _task_update("running", text, [CLEAR, *files], guidance, progress, messages)
+    update = _task_update("running", text, [CLEAR, *given.files], guidance, progress, messages)
+    return {**update, "folders": [CLEAR, *given.folders]} if given.folders or state.get("folders") else update
 
 
 async def take_in_files(state: AgentState, services: Services) -> tuple[dict[str, Any], AgentState]:
@@ -102,10 +104,13 @@ async def take_in_files(state: AgentState, services: Services) -> tuple[dict[str
     if all(isinstance(item, dict) and "hash" in item for item in state.get("files", [])):
         return {}, state
     try:
-        files, _ = await asyncio.to_thread(_take_in, state, services)
+        given, _ = await asyncio.to_thread(_take_in, state, services)
     except FilesError as error:
         raise TaskError(str(error)) from error
-    return {"files": [CLEAR, *files]}, {**state, "files": [*files]}
+    update: dict[str, Any] = {"files": [CLEAR, *given.files]}
+    if given.folders:
+        update["folders"] = [CLEAR, *given.folders]
+    return update, {**state, "files": [*given.files], "folders": given.folders}
 
 
 def _task_update(
@@ -190,13 +195,23 @@ def _check_prices(services: Services, context: Context, models: Sequence[str]) -
         )
 
 
-def _take_in(state: AgentState, services: Services) -> tuple[list[FileRef], list[AnyMessage]]:
-    """All files of the thread as references, those in messages and in other files too; and the messages
+def _take_in(state: AgentState, services: Services) -> tuple[Given, list[AnyMessage]]:
+    """All files and folders of the thread as references, those in messages among them, and the messages
     without them."""
     store, settings = services.store, services.settings
-    files = [take_in(item, store=store, settings=settings) for item in state.get("files", [])]
-    attached, replaced = take_attachments(state.get("messages", []), files, store=store, settings=settings)
-    return with_members([*files, *attached], store, settings), replaced
+    given = Given(folders=[known_folder(ref, settings) for ref in state.get("folders", [])])
+    for item in state.get("files", []):
+        if isinstance(item, str) and settings.files_dir and named_file(item, settings).is_dir():
+            inside = take_paths([named_file(item, settings)], settings)
+            given.files += inside.files
+            given.folders = merge_files(given.folders, inside.folders)
+        else:
+            given.files.append(take_in(item, store=store, settings=settings))
+    attached, replaced = take_attachments(
+        state.get("messages", []), given.files, store=store, settings=settings
+    )
+    given.files = with_members([*given.files, *attached], store, settings)
+    return given, replaced
 
 
 def _finished_task(state: AgentState) -> list[Json]:
@@ -211,7 +226,9 @@ def after_begin(state: AgentState, update: dict[str, Any]) -> AgentState:
     """The state as it will stand once `update` of `begin_task` is applied, for the rest of the planner's
     turn."""
     begun: dict[str, Any] = {**state, **update, **{channel: {} for channel in _PER_TASK}}
-    begun["files"] = merge_files([], update["files"])
+    for channel in ("files", "folders"):
+        if channel in update:
+            begun[channel] = merge_files([], update[channel])
     return begun  # type: ignore[return-value]
 
 
@@ -242,7 +259,8 @@ async def refuse(state: AgentState, reason: str, services: Services) -> Json:
         "lost_files": len(state.get("files", [])) - len(files),
     }
     refusal = AIMessage(f"I cannot accept this task: {progress['refused']}")
-    return _task_update("failed", text, [CLEAR, *files], guidance, progress, [refusal])
+    update = _task_update("failed", text, [CLEAR, *files], guidance, progress, [refusal])
+    return {**update, "folders": [CLEAR]} if state.get("folders") else update
 
 
 def _usable_files(state: AgentState, services: Services) -> list[FileRef]:

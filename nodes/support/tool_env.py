@@ -20,6 +20,7 @@ from forethought.models.allowance import Allowance
 from forethought.models.types import Image, Message, ReplayError, ReplyError, Usage, reply_spec
 from forethought.nodes.support.approval import ApprovalDecision
 from forethought.nodes.support.calls import CallResult, PriorCall, call_once
+from forethought.nodes.support.file_reader import FileReader
 from forethought.nodes.support.origins import joined
 from forethought.nodes.support.person_view import for_person
 from forethought.nodes.support.prompt_text import compact, trajectory
@@ -33,7 +34,8 @@ from forethought.state.steps import never_begun
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
 from forethought.tools.call import call_tool, normalise
-from forethought.tools.folders.given import AllFiles, Folders, WithFolders
+from forethought.tools.each.store import TABLE
+from forethought.tools.folders.given import access
 from forethought.tools.sandbox.program import MAX_CALLS, from_code
 
 Json = dict[str, Any]
@@ -65,22 +67,15 @@ async def make_call(
         return ask_person(proposal["subtask"], proposal["n"], shown(question), list(map(shown, choices)))
 
     results = state.get("results", {})
-    files: Mapping[str, str] = {
-        item["name"]: item["hash"] for item in state.get("files", []) if not isinstance(item, str)
-    }
-    folders, store = None, services.store
-    if refs := state.get("folders"):
-        folders = Folders(refs, services.settings)
-        files, store = AllFiles(files, folders), WithFolders(store.root, store.cipher, folders)
     env = ToolEnv(
         settings=services.settings,
-        files=files,
-        folders=folders,
+        **access(state.get("files", []), state.get("folders", []), services.settings, services.store),
         results={key: result["text"] for key, result in results.items()},
         origins={key: result["origin"] for key, result in results.items()},
-        store=store,
         inspect=inspection,
         look=inspection.look,
+        read=FileReader(turn, allowance, proposal, inspection.lacks),
+        tables=_tables(state),
         ask=ask,
         book=inspection.paid.append,
         same_host_only=decision.pinned,
@@ -127,6 +122,17 @@ def earlier_failure(
     return None
 
 
+def _tables(state: AgentState) -> tuple[str, ...]:
+    """The tables that the thread's readings have made."""
+    texts = [
+        call["observation"]
+        for step in state.get("trajectory", [])
+        for call in (step, *step["sub_steps"])
+        if call["tool"] == "read_each"
+    ]
+    return tuple(dict.fromkeys(name for text in texts for name in TABLE.findall(text)))
+
+
 def _calls(state: AgentState) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for step in trajectory(state):
         if step["action"] == "call" and not never_begun(step):
@@ -147,6 +153,10 @@ class Inspection:
         self.allowance = allowance
         self.missing: ReplayError | None = None
         self._turn = turn
+
+    def lacks(self, error: ReplayError) -> None:
+        """A recording lacks what another question asks for."""
+        self.missing = error
 
     @property
     def spent(self) -> list[Usage]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -36,6 +36,7 @@ from forethought.prompts.replies import (
     PlanRevision,
     RoundReflection,
 )
+from forethought.prompts.rows import rows_spec
 from forethought.prompts.synthesize_replies import (
     MergedReflection,
     TaxonomyGrowth,
@@ -47,6 +48,7 @@ from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.settings import Settings
 from forethought.state.agent import AgentState
 from forethought.state.context import Context
+from forethought.tools.each.fields import FieldSpec, Kind
 from forethought.tools.read_file import READ_FILE
 from forethought.tools.registry import toolbox
 from tests.support.agent import World
@@ -84,6 +86,7 @@ SPECS: dict[str, ReplySpec[Any]] = {
     "LessonDraft": reply_spec(LessonDraft),
     "RoundReflection": reply_spec(RoundReflection),
     "DocumentAnswer": reply_spec(DocumentAnswer),
+    "Rows": rows_spec([FieldSpec(name=kind, type=kind) for kind in get_args(Kind)], 2),
     **{
         kind.__name__: reply_spec(kind)
         for kind in (

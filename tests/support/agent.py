@@ -50,6 +50,7 @@ class Script:
     verdicts: Replies = field(default_factory=lambda: [verdict()])
     lessons: Replies = field(default_factory=lambda: [lesson()])
     grants: Replies = field(default_factory=lambda: [granting()])
+    rows: Replies = ()
     exact: bool = False
     """Whether replies hold only what the schema asks for, as a strict provider's do."""
     _given: dict[str, int] = field(default_factory=dict)
@@ -73,6 +74,7 @@ class Script:
             "ForesightVerdict": self.verdicts,
             "LessonDraft": self.lessons,
             "Grants": self.grants,
+            "Rows": self.rows,
         }[kind]
         return self._next(kind, replies, seen)
 

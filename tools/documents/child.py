@@ -1,8 +1,9 @@
 """What `tools.documents.reader` starts: it reads one file or page after another, until its input ends.
 
-A job is a line {job: "document", name}, {job: "content", name}, {job: "members", name}, {job: "picture",
-page} or {job: "page", url, media_type, charset, raw}, each with {size, seconds, memory}, and then `size`
-bytes. An answer is a line {sections, unit, note}, {text, tables}, {members} with their bytes after it,
+A job is a line {job: "document", name}, {job: "content", name}, {job: "members", name}, {job: "sql", query,
+tables}, {job: "picture", page} or {job: "page", url, media_type, charset, raw}, each with {size, seconds,
+memory}, and then `size` bytes. An answer is a line {sections, unit, note}, {text, tables}, {members} with their
+bytes after it, {columns, rows, more, notes, schema},
 {text}, {mime, data in base64, width, height, note}, or {unreadable: [what, hint, cause]}, with `last` where
 the process is not to be used again. A process that runs out of memory gives none and ends.
 """
@@ -71,6 +72,10 @@ def _answer(job: dict[str, Any], data: bytes) -> dict[str, Any]:
             return {"text": text_of(job["url"], job["media_type"], job["charset"], data, job["raw"])}
         if job["job"] == "members":
             return _members(data, job["name"])
+        if job["job"] == "sql":
+            from forethought.tools.tables.engine import answer
+
+            return {**answer(job, data), "last": True}
         if job["job"] == "content":
             return asdict(read_content(data, job["name"]))
         if job["job"] == "picture":

@@ -68,7 +68,7 @@ def delimited_rows(text: str) -> list[Row]:
     """The rows that are not empty, their cells as they are written."""
     csv.field_size_limit(_LONGEST_CELL)
     declared = _SEPARATOR.match(text)
-    delimiter = declared[1] if declared else _delimiter(text)
+    delimiter = declared[1] if declared else delimiter_of(text)
     body = io.StringIO(text[declared.end() :] if declared else text, newline="")
     rows = [row for row in csv.reader(body, delimiter=delimiter) if any(row)]
     width = max(map(len, rows), default=0)
@@ -77,7 +77,7 @@ def delimited_rows(text: str) -> list[Row]:
     return [[cell.strip() for cell in row] for row in rows]
 
 
-def _delimiter(text: str) -> str:
+def delimiter_of(text: str) -> str:
     """The delimiter that gives every row, its header too, the most columns: '1,5;2,5' under 'a;b' is two."""
     lines = [line for line in text.splitlines()[: 2 * _SAMPLE_ROWS] if line.strip()][:_SAMPLE_ROWS]
 

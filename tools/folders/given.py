@@ -10,50 +10,58 @@ import fnmatch
 import hashlib
 import hmac
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import TypedDict
 
 from forethought.settings import Settings
 from forethought.tools.files import FilesError, FileStore
-from forethought.tools.folders.index import Entry, FolderIndex, Hit
-from forethought.tools.folders.scan import Progress, Scan, scan
+from forethought.tools.folders.index import OF_ONE_FILE, Entry, FolderIndex, Hit
+from forethought.tools.folders.passages import Passage
+from forethought.tools.folders.scan import content_of
+from forethought.tools.folders.walk import Found
 
 if TYPE_CHECKING:
-    from forethought.state.agent import FolderRef
+    from forethought.state.agent import FileRef, FolderRef
 
 
-def index_folder(
-    root: Path,
-    settings: Settings,
-    exclude: Sequence[str] = (),
-    progress: Progress = lambda done, total: None,
-) -> tuple[FolderRef, Scan]:
-    """The folder as a run's state names it, its index brought up to date. Blocking.
+@dataclass(frozen=True)
+class Kept:
+    """A folder that was read before."""
 
-    Args:
-        root: The folder.
-        settings: Where indexes are kept, and the limits of a reading.
-        exclude: Patterns of files to leave out.
-        progress: Told about each file that is read.
+    root: Path
+    counts: tuple[int, int, int]
+    """Files, those without a text, bytes."""
+    path: Path
+    """Of the index."""
 
-    Raises:
-        FilesError: It is no folder, or too large.
-    """
-    root = root.resolve()
-    if not root.is_dir():
-        raise FilesError(f"{root.name}: no such folder; check the path")
-    number = folder_id(root, settings)
-    index = FolderIndex(index_path(number, settings))
-    try:
-        report = scan(root, index, settings, exclude, progress)
-        index.set_about(root=str(root), exclude="\n".join(exclude))
-        count, _, size = index.counts()
-    finally:
+    @property
+    def disk(self) -> int:
+        """Bytes of the index."""
+        return sum(path.stat().st_size for path in self._parts())
+
+    def forget(self) -> None:
+        """Delete the index."""
+        for path in self._parts():
+            path.unlink(missing_ok=True)
+
+    def _parts(self) -> list[Path]:
+        return sorted(self.path.parent.glob(f"{self.path.name}*"))
+
+
+def kept_folders(settings: Settings) -> list[Kept]:
+    """The folders that were read before."""
+    found = []
+    for path in sorted((settings.data_dir / "folders").glob("*.sqlite")):
+        index = FolderIndex(path)
+        found.append(Kept(Path(index.about("root")), index.counts(), path))
         index.close()
-    return {"name": root.name or "folder", "id": number, "count": count, "size": size}, report
+    return found
 
 
 def folder_id(root: Path, settings: Settings) -> str:
@@ -85,7 +93,7 @@ def _secret(settings: Settings) -> bytes:
 class Folder:
     """A folder of a run."""
 
-    ref: FolderRef
+    name: str
     index: FolderIndex
     prefix: str
     """What its files' names begin with: '' where it is the run's only folder."""
@@ -98,30 +106,46 @@ class Folder:
 
 @dataclass(frozen=True)
 class Folders:
-    """The folders of a run. Everything is read from the indexes: no call opens a file but `data`."""
+    """The folders of a run, and the files that were given one by one. All is read from indexes but `data`."""
 
     refs: Sequence[FolderRef]
     settings: Settings
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Name -> content hash of the files that were given one by one."""
+    store: FileStore | None = None
+    """Where those are."""
 
     @cached_property
     def each(self) -> list[Folder]:
-        """The folders that are indexed on this machine."""
+        """The folders that are indexed on this machine. Raises FilesError if one is not."""
         found = []
         for ref in self.refs:
             path = index_path(ref["id"], self.settings)
-            if path.exists():
-                found.append(Folder(ref, FolderIndex(path), f"{ref['name']}/" if len(self.refs) > 1 else ""))
+            if not path.exists():
+                raise FilesError(f"the folder {ref['name']} is not indexed on this machine: give it again")
+            found.append(
+                Folder(ref["name"], FolderIndex(path), f"{ref['name']}/" if len(self.refs) > 1 else "")
+            )
         return found
+
+    @cached_property
+    def searched(self) -> list[Folder]:
+        """The folders, and an index in memory of the other files, which is made once a process."""
+        if not self.files or self.store is None:
+            return self.each
+        return [*self.each, Folder("", index_in_memory(self.files, self.store, self.settings), "")]
 
     def counts(self) -> tuple[int, int]:
         """How many files there are, and how many of them have no text."""
-        counts = [folder.index.counts() for folder in self.each]
+        counts = [folder.index.counts() for folder in self.searched]
         return sum(count[0] for count in counts), sum(count[1] for count in counts)
 
     def entries(self, pattern: str = "") -> list[Entry]:
         """The files whose names match `pattern`, by name: see `matches`."""
         found = [
-            replace(e, name=folder.prefix + e.name) for folder in self.each for e in folder.index.entries()
+            replace(e, name=folder.prefix + e.name)
+            for folder in self.searched
+            for e in folder.index.entries()
         ]
         return [entry for entry in found if matches(entry.name, pattern)]
 
@@ -135,31 +159,80 @@ class Folders:
         found = self._of(name)
         return found[0].index.text(found[1].hash) if found else ""
 
-    def data(self, name: str) -> bytes:
-        """The bytes of the file called `name`. Raises FilesError if it is gone or changed."""
+    def passages(self, name: str) -> list[Passage]:
+        """The passages of the file called `name`, in order."""
         found = self._of(name)
-        if found is None:
-            raise FilesError(f"{name}: no such file in the folder")
-        return _bytes(found[0], found[1])
+        return found[0].index.passages(found[1].hash) if found else []
 
-    def search(self, query: str, limit: int = 20, names: Sequence[str] | None = None) -> list[Hit]:
-        """The passages that fit `query` best, best first, of all files or of those called `names`."""
+    def search(
+        self, query: str, limit: int = 20, names: Sequence[str] | None = None, of_one: int = OF_ONE_FILE
+    ) -> list[Hit]:
+        """The passages that fit `query` best, best first.
+
+        Args:
+            query: Words, or a question.
+            limit: Number of passages.
+            names: Search only the files of these names.
+            of_one: Beyond so many, passages of one file come after those of others.
+        """
         hits: list[Hit] = []
-        for folder in self.each:
-            own = (
-                None
-                if names is None
-                else [n.removeprefix(folder.prefix) for n in names if n.startswith(folder.prefix)]
-            )
-            hits += [replace(h, name=folder.prefix + h.name) for h in folder.index.search(query, limit, own)]
-        return sorted(hits, key=lambda hit: -hit.score)[:limit]
+        for folder in self.searched:
+            start = folder.prefix
+            own = None if names is None else [n.removeprefix(start) for n in names if n.startswith(start)]
+            found = folder.index.search(query, limit, own, of_one)
+            hits += [replace(hit, name=start + hit.name) for hit in found]
+        if len(self.searched) > 1:
+            hits.sort(key=lambda hit: -hit.score)
+        return hits[:limit]
 
     def _of(self, name: str) -> tuple[Folder, Entry] | None:
-        for folder in self.each:
+        for folder in self.searched:
             if name.startswith(folder.prefix):
                 for entry in folder.index.entries([name.removeprefix(folder.prefix)]):
                     return folder, entry
         return None
+
+
+_KEPT = 4
+_in_memory: dict[tuple[Any, ...], FolderIndex] = {}
+_making = threading.Lock()
+
+
+def index_in_memory(files: Mapping[str, str], store: FileStore, settings: Settings) -> FolderIndex:
+    """An index of stored files, made once a process: nothing of them is written to the disk."""
+    key = (store.root, *sorted(files.items()))
+    with _making:
+        if key not in _in_memory:
+            index = FolderIndex()
+            with index.writing():
+                for name, content_hash in files.items():
+                    try:
+                        data = store.get(content_hash)
+                    except FilesError as error:
+                        index.put(Found(name, 0, 0, str(error)), None)
+                        continue
+                    content = content_of(data, content_hash, name, settings)
+                    index.put(Found(name, len(data), 0), content)
+            _in_memory[key] = index
+            while len(_in_memory) > _KEPT:
+                del _in_memory[next(iter(_in_memory))]
+        return _in_memory[key]
+
+
+FEW = 6
+"""Files that an origin names."""
+
+
+def file_origins(names: Iterable[str]) -> str:
+    """The origin of what was read from these files: a few of them by name, and how many more."""
+    unique = list(dict.fromkeys(names))
+    few = [f"file:{name}" for name in unique[:FEW]]
+    return ", ".join([*few, f"{len(unique) - FEW} more files"] if len(unique) > FEW else few)
+
+
+def folder_origin(folders: Folders) -> str:
+    """The origin of a list of files."""
+    return ", ".join(f"folder:{ref['name']}" for ref in folders.refs) or file_origins(folders.files)
 
 
 def matches(name: str, pattern: str) -> bool:
@@ -191,24 +264,55 @@ class AllFiles(Mapping[str, str]):
     def __getitem__(self, name: str) -> str:
         if name in self._files:
             return self._files[name]
-        entry = self._folders.entry(name)
-        if entry is None or not entry.hash:
-            raise KeyError(name)
-        return entry.hash
+        for folder in self._folders.each:
+            if isinstance(name, str) and name.startswith(folder.prefix):
+                for entry in folder.index.entries([name.removeprefix(folder.prefix)]):
+                    if entry.hash:
+                        return entry.hash
+        raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
         yield from self._files
-        yield from (e.name for e in self._folders.entries() if e.hash and e.name not in self._files)
+        for folder in self._folders.each:
+            names = (folder.prefix + entry.name for entry in folder.index.entries() if entry.hash)
+            yield from (name for name in names if name not in self._files)
 
     def __len__(self) -> int:
-        return len(self._files) + self._folders.counts()[0]
+        return sum(1 for _ in self)
+
+
+class Access(TypedDict):
+    """What a tool's environment knows of the run's files."""
+
+    files: Mapping[str, str]
+    folders: Folders
+    store: FileStore
+
+
+def access(
+    given: Iterable[FileRef | str], refs: Sequence[FolderRef], settings: Settings, store: FileStore
+) -> Access:
+    """The files and folders of a state as tools reach them.
+
+    Args:
+        given: The state's files.
+        refs: The state's folders.
+        settings: Where indexes are kept.
+        store: Where the files are.
+    """
+    files = {item["name"]: item["hash"] for item in given if not isinstance(item, str)}
+    folders = Folders(refs, settings, files, store)
+    if not refs:
+        return {"files": files, "folders": folders, "store": store}
+    both = WithFolders(store.root, store.cipher, folders)
+    return {"files": AllFiles(files, folders), "folders": folders, "store": both}
 
 
 @dataclass(frozen=True)
 class WithFolders(FileStore):
     """A run's storage, which finds the contents of its folders' files where they are."""
 
-    folders: Folders | None = None
+    folders: Folders | None = field(default=None, compare=False)
 
     def get(self, content_hash: str) -> bytes:
         """The content. Raises FilesError when it is not stored, or is gone or changed in its folder."""

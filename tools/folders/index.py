@@ -51,10 +51,11 @@ CREATE VIRTUAL TABLE words USING fts5 (
 CREATE VIRTUAL TABLE terms USING fts5vocab (words, row);
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(2.0, 1.5, 1.0)');
 """
-_READ_ROWS = 40_000
+_READ_ROWS = 10_000
 """Rows of words that a search reads, roughly: the commonest words of a long query are left out."""
+_MOST_RANKED = 40_000
 _CANDIDATES = 200
-_OF_ONE_FILE = 3
+OF_ONE_FILE = 3
 """Passages of one file among the hits, while other files have some."""
 
 Row = tuple[Any, ...]
@@ -108,12 +109,15 @@ class Content:
 class FolderIndex:
     """An index in one SQLite file. A connection serves all threads, one at a time."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path | None = None) -> None:
+        """Open the file or make it; without a path, the index is kept in memory."""
         self._lock = threading.RLock()
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.touch(mode=0o600)
-        self._db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.touch(mode=0o600)
+        self._db = sqlite3.connect(
+            path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False
+        )
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         with self.writing():
@@ -156,9 +160,10 @@ class FolderIndex:
             for name, size, modified in self._all("SELECT name, size, modified FROM files")
         }
 
-    def has_content(self, content_hash: str) -> bool:
-        """Whether this content was read before."""
-        return self._row("SELECT 1 FROM contents WHERE hash = ?", content_hash) is not None
+    def reason_of(self, content_hash: str) -> str | None:
+        """Why a content that was read before has no text ('': it has); None if it was not read."""
+        row = self._row("SELECT reason FROM contents WHERE hash = ?", content_hash)
+        return row[0] if row else None
 
     def put(self, found: Found, content: Content | None) -> None:
         """Keep a file, within `writing`; its content is None if it could not be opened."""
@@ -192,6 +197,8 @@ class FolderIndex:
                 (content.hash, language, len(content.text), name, content.reason),
             )
             number = int(added.lastrowid or 0)
+            if language not in (known := self.about("languages").split()):
+                self.set_about(languages=" ".join([*known, language]))
             self._put_blocks(number, content.text)
             self._put_passages(number, content.text, content.passages, name, language)
             return number
@@ -314,11 +321,18 @@ class FolderIndex:
         )
         return [Passage(*row) for row in rows]
 
-    def search(self, query: str, limit: int = 20, names: Sequence[str] | None = None) -> list[Hit]:
-        """The passages that fit `query` best, best first; of the files called `names` if any are given."""
-        match = self._match(query)
+    def search(
+        self, query: str, limit: int = 20, names: Sequence[str] | None = None, of_one: int = OF_ONE_FILE
+    ) -> list[Hit]:
+        """The passages that fit `query` best, best first; of the files called `names` if any are given.
+
+        Beyond `of_one`, passages of one file come after those of others.
+        """
+        match, read = self._match(query)
         if not match:
             return []
+        # Of a word that is nearly everywhere, which tells nothing, any passages are as good.
+        order = "ORDER BY rank" if read <= _MOST_RANKED else ""
         chosen, among = "", list[str]()
         if names is not None:
             among = [_json(names)]
@@ -329,7 +343,7 @@ class FolderIndex:
         rows = self._all(
             "SELECT p.content, p.start, p.stop, p.line, p.place, p.heading, -found.rank, c.hash,"
             " (SELECT f.name FROM files f WHERE f.content = p.content LIMIT 1)"
-            f" FROM (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} ORDER BY rank LIMIT ?) found"
+            f" FROM (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} {order} LIMIT ?) found"
             " JOIN passages p ON p.id = found.rowid JOIN contents c ON c.id = p.content ORDER BY found.rank",
             match, *among, max(_CANDIDATES, 3 * limit),
         )  # fmt: skip
@@ -340,7 +354,7 @@ class FolderIndex:
             if row[8] is None:
                 continue
             seen[row[0]] = seen.get(row[0], 0) + 1
-            (first if seen[row[0]] <= _OF_ONE_FILE else later).append(row)
+            (first if seen[row[0]] <= of_one else later).append(row)
         return [self._hit(row) for row in [*first, *later][:limit]]
 
     def _hit(self, row: Row) -> Hit:
@@ -348,9 +362,12 @@ class FolderIndex:
         text = self._text(content, start, stop).strip()
         return Hit(name, text, place or f"line {line}", heading, score, content_hash, start, stop)
 
-    def _match(self, query: str) -> str:
-        """The query for FTS5: any of the telling words, the commonest left out where there are many rows."""
-        languages = [row[0] for row in self._all("SELECT DISTINCT language FROM contents")]
+    def _match(self, query: str) -> tuple[str, int]:
+        """The query for FTS5, any of the telling words, and how many rows it reads, roughly.
+
+        The commonest words are left out where there are many rows.
+        """
+        languages = self.about("languages").split()
         counted = []
         for forms in query_terms(query, languages):
             count = sum(self._term_rows(form) for form in forms)
@@ -363,7 +380,7 @@ class FolderIndex:
                 break
             rows += count
             chosen += [f'"{form}"' for form in forms]
-        return " OR ".join(dict.fromkeys(chosen))
+        return " OR ".join(dict.fromkeys(chosen)), rows
 
     def _term_rows(self, form: str) -> int:
         row = self._row("SELECT doc FROM terms WHERE term = ?", form)

@@ -135,6 +135,8 @@ def _reading(
 ) -> tuple[Found, Content | None]:
     if found.reason:
         return found, None
+    if not found.size:
+        return replace(found, reason="is empty (0 bytes)"), None
     limit = int(settings.max_file_mb * MEGABYTE)
     if found.size > limit:
         reason = f"is larger than {settings.max_file_mb:g} MB; FORETHOUGHT_MAX_FILE_MB allows more"
@@ -145,8 +147,8 @@ def _reading(
     except OSError as error:
         return replace(found, reason=f"cannot be read: {error.strerror}"), None
     content_hash = hashlib.sha256(data).hexdigest()
-    if index.has_content(content_hash):
-        return found, Content(content_hash)
+    if (reason := index.reason_of(content_hash)) is not None:
+        return found, Content(content_hash, reason=reason)
     return found, content_of(data, content_hash, found.name, settings)
 
 

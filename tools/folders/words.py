@@ -22,13 +22,17 @@ FUNCTION_WORDS = {
     "dutch": "de het een en van in is dat op te zijn met voor niet aan er om ook als",
 }
 """Languages by their commonest words."""
-STOP = frozenset(word for words in FUNCTION_WORDS.values() for word in words.split()) | frozenset(
+_ENGLISH = frozenset(
     """a an but can could did do does had has have he her his how i if into its me my our she should so than
-    their them then there these they those we were what when where which who whose why will would you your
-    welche welcher wie was wer wann quel quelle qui cuál quién qué""".split()  # noqa: SIM905
+    their them then there these they those we were what when where which who whose why will would you
+    your""".split()  # noqa: SIM905
+)
+STOP = _ENGLISH.union(
+    *(words.split() for words in FUNCTION_WORDS.values()),
+    "welche welcher wie was wer wann quel quelle qui cuál quién qué".split(),  # noqa: SIM905
 )
 """Words that a query does without."""
-_SAMPLE = 20_000
+_SAMPLE = 5_000
 _WORD = re.compile(r"[^\W_]+")
 _LEFT_OUT = 60
 """Characters of a word that is none: base64, a checksum."""
@@ -38,11 +42,11 @@ _GROUPED = re.compile(
     r"(?<![\w.,])\d{1,3}(?:([.,'\u2019\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?(?![\d]|[.,]\d)"
 )
 _DECIMAL = re.compile(r"(?<![\w.,])\d+[.,]\d+(?![\d]|[.,]\d)")
+_YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
+_BEFORE = 30
+"""Characters before a year in which its month and day are."""
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?!\d)")
-_NAMED = re.compile(
-    r"(?:(\d{1,2})(?:st|nd|rd|th|er|\.|º)?\s+(?:of\s+|de\s+)?)?([^\W\d_]{3,10})\.?,?\s+(?:(\d{1,2})(?:st|nd|rd|th)?,?\s+|de\s+)?(\d{4})(?!\d)"
-)
 _MONTHS = {
     prefix: number
     for number, prefixes in enumerate(
@@ -55,6 +59,10 @@ _MONTHS = {
     for prefix in prefixes.split()
 } | {"juin": 6, "juil": 7}
 """Numbers of months by the first letters of their names."""
+_BEFORE_YEAR = re.compile(
+    r"(?:(?<!\d)(\d{1,2})(?:st|nd|rd|th|er|\.|º)?\s+(?:of\s+|de\s+)?)?"
+    r"([^\W\d_]{3,10})\.?,?\s+(?:(\d{1,2})(?:st|nd|rd|th)?,?\s+|de\s+)?$"
+)
 _BRITISH = (
     (re.compile(r"is(e[drs]?|ing|ations?)$"), r"iz\1"),
     (re.compile(r"our(s|ed|ing|able|ite)?$"), r"or\1"),
@@ -64,20 +72,19 @@ _BRITISH = (
 def language_of(text: str) -> str:
     """The language with most function words in the text; English if none has any."""
     words = _WORD.findall(text[:_SAMPLE].casefold())
-    scores = {name: sum(word in common for word in words) for name, common in _COMMON.items()}
+    scores = {name: sum(map(common.__contains__, words)) for name, common in _COMMON.items()}
     return max(scores, key=lambda name: scores[name])
 
 
 def tokens(text: str, language: str) -> list[str]:
-    """The words of `text` as the index holds them."""
+    """The words of `text` as the index holds them: all but its language's function words."""
     text = unicodedata.normalize("NFKC", text)
     found = list(_dates(text)) if any(map(str.isdigit, text)) else []
     if found or any(map(str.isdigit, text)):
         text = _DECIMAL.sub(_plain_number, _GROUPED.sub(_plain_number, text))
         found += [_WORD_JOINT.sub("", code).casefold() for code in _CODE.findall(text)]
     for word in _WORD.findall(text):
-        if len(word) <= _LEFT_OUT:
-            found += _forms(word, language)
+        found += _kept(word, language)
     return found
 
 
@@ -96,10 +103,18 @@ def query_terms(text: str, languages: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 _COMMON = {name: frozenset(words.split()) for name, words in FUNCTION_WORDS.items()}
+_COMMON["english"] |= _ENGLISH
 _WORD_JOINT = re.compile(r"[-/._]")
 
 
 @lru_cache(maxsize=200_000)
+def _kept(word: str, language: str) -> tuple[str, ...]:
+    """A word as the index holds it; nothing of a function word, or of what is no word."""
+    if len(word) > _LEFT_OUT or word.casefold() in _COMMON[language]:
+        return ()
+    return _forms(word, language)
+
+
 def _forms(word: str, language: str) -> tuple[str, ...]:
     """A word's stem; of Chinese, Japanese and Korean, its pairs of characters."""
     word = word.casefold()
@@ -138,16 +153,19 @@ def _plain_number(match: re.Match[str]) -> str:
 
 def _dates(text: str) -> Iterator[str]:
     """Tokens of the text's dates and months."""
+    if not _YEAR.search(text):
+        return
     for match in _ISO.finditer(text):
         yield from _date(int(match[1]), int(match[2]), int(match[3]))
     for match in _DAY_FIRST.finditer(text):
         yield from _date(int(match[3]), int(match[2]), int(match[1]))
         if match[1] != match[2]:
             yield from _date(int(match[3]), int(match[1]), int(match[2]))
-    for match in _NAMED.finditer(text):
-        name = _without_accents(match[2].casefold())
-        if month := _MONTHS.get(name[:4]) or _MONTHS.get(name[:3]):
-            yield from _date(int(match[4]), month, int(match[1] or match[3] or 0))
+    for year in _YEAR.finditer(text):
+        before = _BEFORE_YEAR.search(text[max(year.start() - _BEFORE, 0) : year.start()])
+        name = _without_accents(before[2].casefold()) if before else ""
+        if before and (month := _MONTHS.get(name[:4]) or _MONTHS.get(name[:3])):
+            yield from _date(int(year[0]), month, int(before[1] or before[3] or 0))
 
 
 def _date(year: int, month: int, day: int) -> Iterator[str]:

@@ -144,6 +144,8 @@ def task_parts(result: Json, values: Json) -> Iterator[RenderableType]:
     yield Text(f"task: {clean(progress.get('task_text') or values.get('task') or '').strip()}")
     for item in values.get("files") or []:
         yield Text(f"file: {one_line(item.get('name'))} ({item.get('size', 0):,} bytes)", "dim")
+    for ref in values.get("folders") or []:
+        yield Text(f"folder: {one_line(ref.get('name'))} ({ref.get('count', 0):,} files)", "dim")
     yield from work_parts(result, values)
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from forethought.app.threads.entries import LONGEST, list_threads
 from forethought.app.threads.thread import is_debugging
+from forethought.app.viewer.readings import reading_progress
 from forethought.app.viewer.runs import Json, UnknownThread
 from forethought.settings import Settings
 from forethought.storage import LESSONS, address_of, open_lessons
+from forethought.tools.files import FileStore
 from forethought.users import LOCAL_USER
 
 if TYPE_CHECKING:
@@ -32,6 +35,11 @@ class LocalThreads:
         self._saver, self._settings = saver, settings
         self._graph = build_agent(settings=settings.model_copy(update={"tools": None}), checkpointer=saver)
         self._debugger = build_debugger(settings, saver)
+
+    @property
+    def files(self) -> FileStore:
+        """See Threads."""
+        return FileStore.of(self._settings)
 
     async def threads(self, limit: int) -> list[Json]:
         """See Threads."""
@@ -74,7 +82,9 @@ class LocalThreads:
         """See Threads."""
         if not (head := await self._saver.head(thread_id)):
             raise UnknownThread(thread_id)
-        return head + ("-running" if await self.is_running(thread_id) else "")
+        if not await self.is_running(thread_id):
+            return head
+        return f"{head}-running{await asyncio.to_thread(reading_progress, self.files, thread_id)}"
 
     async def lessons(self) -> Mapping[str, Sequence[Lesson]]:
         """See Threads. There are none before a run has kept one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from forethought.app.report import report
 from forethought.app.threads.branches import branches_of_tree
 from forethought.app.threads.thread import is_debugging
 from forethought.app.viewer.plan_history import plan_versions
+from forethought.app.viewer.readings import reading_progress, rows_by_step
 from forethought.app.viewer.runs import Threads
 from forethought.app.viewer.timeline import timeline
 from forethought.models.allowance import total
@@ -60,11 +62,13 @@ async def run_data(
     long_term = values.get("long_term") or {}
     tree = {} if whole else await runs.tree(thread_id)
     versions = plan_versions(await runs.plans(thread_id, checkpoint), result, progress.get("base_n", 0))
+    shown = timeline(result, values, step=step, page=page, whole=whole)
+    told = await asyncio.to_thread(reading_progress, runs.files, thread_id) if running else ""
     return {
         "thread_id": thread_id,
         "task": progress.get("task_text") or values.get("task") or "",
         "earlier": progress.get("earlier") or [],
-        "files": values.get("files") or [],
+        "files": [*(values.get("files") or []), *(values.get("folders") or [])],
         "guidance": values.get("guidance") or [],
         "result": result,
         "checks": result["checks"],
@@ -73,7 +77,8 @@ async def run_data(
         "version": _chosen(versions, version),
         "waves": _waves(result["steps"]),
         "active": under_way(values) if running else set(),
-        "timeline": timeline(result, values, step=step, page=page, whole=whole),
+        "timeline": shown,
+        "readings": await asyncio.to_thread(rows_by_step, runs.files, shown["entries"]),
         "short_term": {
             key: one for key, one in (values.get("short_term") or {}).items() if any(one.values())
         },
@@ -82,7 +87,7 @@ async def run_data(
         },
         "roles": _by_role(values.get("usage") or {}),
         "running": running,
-        "doing": doing(snapshot.next, under_way(values)) if running else "",
+        "doing": f"{doing(snapshot.next, under_way(values))}{told}" if running else "",
         "whole": whole,
         "checkpoint": checkpoint,
         "branches": len(branches_of_tree(tree)),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
     from forethought.lessons.record import Lesson
+    from forethought.tools.files import FileStore
 
 Json = dict[str, Any]
 
@@ -72,6 +73,11 @@ class Threads(Protocol):
 
     async def snapshot(self, thread_id: str, checkpoint: str = "") -> StateSnapshot:
         """The thread's newest state, or that of a checkpoint. Raises UnknownThread."""
+        ...
+
+    @property
+    def files(self) -> FileStore:
+        """Where the user's files and readings are."""
         ...
 
     async def tree(self, thread_id: str) -> Mapping[str, str | None]:

@@ -7,6 +7,7 @@ import base64
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -16,6 +17,7 @@ from forethought.app.command_flags import Flags
 from forethought.app.options import context_of
 from forethought.app.report import unfinished
 from forethought.app.text import one_line
+from forethought.app.viewer.readings import reading_progress
 from forethought.app.viewer.runs import (
     Json,
     Refused,
@@ -32,6 +34,8 @@ from forethought.rollouts.server import ASSISTANT, ServerThread
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.state.history import ForkError, before_step, fork
+from forethought.tools.files import FileStore
+from forethought.users import LOCAL_USER, label_of
 
 if TYPE_CHECKING:
     from langgraph_sdk.client import LangGraphClient
@@ -54,6 +58,16 @@ class ServerRuns:
 
     def __init__(self, client: LangGraphClient, user: str, settings: Settings) -> None:
         self._client, self._user, self._settings = client, user, settings
+
+    @property
+    def files(self) -> FileStore:
+        """See Threads."""
+        store = FileStore.of(self._settings)
+        return (
+            store
+            if self._user == LOCAL_USER
+            else replace(store, root=store.root / "users" / label_of(self._user))
+        )
 
     async def threads(self, limit: int) -> list[Json]:
         """See Threads."""
@@ -133,7 +147,8 @@ class ServerRuns:
         if row["status"] != "busy":
             return str(row["updated_at"])
         state = await self._client.threads.get_state(thread_id)
-        return f"{(state['checkpoint'] or {}).get('checkpoint_id')}-running"
+        told = await asyncio.to_thread(reading_progress, self.files, thread_id)
+        return f"{(state['checkpoint'] or {}).get('checkpoint_id')}-running{told}"
 
     async def lessons(self) -> Mapping[str, Sequence[Lesson]]:
         """See Threads."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar, cast
 
 from langgraph.runtime import Runtime
 
@@ -18,14 +19,19 @@ from forethought.models.allowance import Allowance
 from forethought.models.ask import Models
 from forethought.models.pricing import estimate_tokens
 from forethought.models.types import Message, ReplySpec
+from forethought.nodes.support.file_reader import FileReader
 from forethought.nodes.support.prompt_text import files_text
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.tool_env import CodeActions, Inspection
-from forethought.state.agent import FileRef
+from forethought.state.agent import FileRef, FolderRef, Proposal
 from forethought.state.context import Context
 from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool
-from forethought.tools.files import FilesError, FileStore, from_paths
+from forethought.tools.each.store import TABLE
+from forethought.tools.files import FilesError, FileStore
+from forethought.tools.folders.given import Access, access
+from forethought.tools.folders.intake import take_paths
+from forethought.tools.folders.listing import grouped
 from forethought.tools.registry import offered
 
 T = TypeVar("T")
@@ -35,6 +41,7 @@ _ANSWER_TOKENS = 1_500
 _MOST_CHARS = 200_000
 """Tokens of an answer's prompt."""
 LONGEST_FORMAT = 300
+_NAMES_CHARS = 12_000
 
 
 @dataclass
@@ -47,13 +54,27 @@ class Bench:
     """Usage of the attempt so far."""
     services: Services
     files: list[FileRef]
+    folders: list[FolderRef]
+    tables: dict[str, None] = field(default_factory=dict)
+    """Names of the tables that read_each has made."""
     last_cost: int = 0
     """Tokens of the last call with its repairs: the expected cost of the next one."""
 
     @property
     def offered(self) -> dict[str, Tool]:
         """The tools that are of use with the sample's files."""
-        return offered(self.tools, self.files)
+        return offered(self.tools, self.files, self.folders)
+
+    @property
+    def access(self) -> Access:
+        """The files and folders as tools reach them."""
+        return access(self.files, self.folders, self.trial.settings, self.services.store)
+
+    @cached_property
+    def file_list(self) -> str:
+        """The files, and the names in a folder, alike ones as a range."""
+        names = grouped(self.access["folders"].entries(), _NAMES_CHARS) if self.folders else []
+        return "\n".join([files_text(self.files, self.folders), *names])
 
     async def ask(
         self,
@@ -67,7 +88,7 @@ class Bench:
         sample = self.trial.sample
         shown = {
             "answer_format": sample.answer_format,
-            "files": files_text(self.files),
+            "files": self.file_list,
             "earlier": sample.earlier,
             "world": self.tools.episode is not None,
             **values,
@@ -88,18 +109,23 @@ class Bench:
 
     async def call(self, name: str, arguments: dict[str, Any], n: int) -> Observation:
         """Carry out one call. Raises InfrastructureError where not the task but the means failed."""
-        inspection = Inspection(Turn(self.services, Context(model=self.trial.model), Runtime()), Allowance())
+        reader = self.trial.context.get("reader_model")
+        turn = Turn(self.services, Context(model=self.trial.model, reader_model=reader), Runtime())
+        allowance = Allowance(tokens=max(self.trial.budget.max_tokens - self.meter.tokens, 0))
+        inspection = Inspection(turn, allowance)
         env = ToolEnv(
             settings=self.services.settings,
-            files={item["name"]: item["hash"] for item in self.files},
-            store=self.services.store,
+            **self.access,
             inspect=inspection,
             look=inspection.look,
+            read=FileReader(turn, allowance, cast(Proposal, {"n": n, "subtask": ""}), inspection.lacks),
+            tables=tuple(self.tables),
             book=inspection.paid.append,
         )
         if name == "python":
             env = CodeActions(self.offered, env, {}, n, inspection).env
         observation = await call_tool(self.tools[name], arguments, env)
+        self.tables.update(dict.fromkeys(TABLE.findall(observation.text)))
         if inspection.missing:
             raise inspection.missing
         if self.tools.broken:
@@ -157,7 +183,7 @@ async def make_bench(trial: TrialContext) -> Bench:
     asked."""
     try:
         tools = trial.tools
-        files = await asyncio.to_thread(from_paths, trial.sample.files, trial.settings)
+        given = await asyncio.to_thread(take_paths, trial.sample.files, trial.settings)
     except (ValueError, FilesError) as error:
         raise InfrastructureError(f"sample {trial.sample.id}: {error}") from error
     meter = Meter()
@@ -166,4 +192,4 @@ async def make_bench(trial: TrialContext) -> Bench:
     await asyncio.to_thread(models.verify, [trial.model])
     store = FileStore.of(trial.settings)
     services = Services(trial.settings, dict(tools), models, store)
-    return Bench(trial, tools, meter, services, files)
+    return Bench(trial, tools, meter, services, given.files, given.folders)

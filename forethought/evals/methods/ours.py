@@ -29,7 +29,8 @@ from forethought.evals.types import (
 from forethought.graph.agent import AgentGraph, build_agent
 from forethought.state.context import Context, models_of
 from forethought.state.cost import cost_rows
-from forethought.tools.files import FilesError, from_paths
+from forethought.tools.files import FilesError
+from forethought.tools.folders.intake import take_paths
 from forethought.trajectories.own import from_state
 
 NOBODY = "this is an evaluation: nobody is there to approve it; go on without it"
@@ -128,8 +129,8 @@ class Ours(Method):
         task = opening(trial.sample.task, await tools.begin())
         if len(trial.sample.answer_format) > LONGEST_FORMAT:
             task += f"\n\nThe answer's form: {trial.sample.answer_format}"
-        files = await asyncio.to_thread(from_paths, trial.sample.files, trial.settings)
-        return {"task": task, "files": files}
+        given = await asyncio.to_thread(take_paths, trial.sample.files, trial.settings)
+        return {"task": task, **given.channels}
 
 
 def _conversation(earlier: Sequence[EarlierTask]) -> dict[str, Any]:

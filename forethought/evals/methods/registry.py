@@ -12,10 +12,12 @@ from forethought.evals.baselines.inter_task import InterTask
 from forethought.evals.baselines.plan_and_act import PlanAndAct
 from forethought.evals.baselines.react import Act, React
 from forethought.evals.baselines.reflexion import Reflexion
+from forethought.evals.baselines.retrieve import Retrieve
 from forethought.evals.baselines.samule import Samule
 from forethought.evals.baselines.self_refine import RefineToBudget, SelfRefine
 from forethought.evals.methods.ablations import ABLATIONS, REFERENCE
 from forethought.evals.methods.debugger import DEBUGGERS
+from forethought.evals.methods.deep_agents import DeepAgents
 from forethought.evals.methods.ours import Ours
 from forethought.evals.methods.reruns import RERUNS
 from forethought.evals.types import Method
@@ -32,8 +34,8 @@ _ABLATIONS = [
 ]
 _BASELINES: list[Baseline] = [
     React(), Act(), PlanAndAct(), Reflexion(), SelfRefine(), RefineToBudget(), BestOfN(), BestOfBudget(),
-    Expel(), InterTask(), Samule(), ErrorReduction(),
+    Expel(), InterTask(), Samule(), ErrorReduction(), Retrieve(),
 ]  # fmt: skip
-_ALL: list[Method] = [*_OURS, *_ABLATIONS, *_BASELINES, *RERUNS, *DEBUGGERS]
+_ALL: list[Method] = [*_OURS, *_ABLATIONS, *_BASELINES, DeepAgents(), *RERUNS, *DEBUGGERS]
 METHODS: Mapping[str, Method] = {made.name: made for made in _ALL}
 """All methods, ours first. They keep no state of a run."""

@@ -41,8 +41,8 @@ class TrialWorld:
         parts.append(opening(sample.task, first and replace(first, admissible=())))
         if sample.answer_format:
             parts.append(f"The answer's form: {sample.answer_format}")
-        if bench.files:
-            parts.append(f"Files given with the task:\n{files_text(bench.files)}")
+        if bench.files or bench.folders:
+            parts.append(f"Files given with the task:\n{files_text(bench.files, bench.folders)}")
         parts.append(self._how_to_act())
         self.task = "\n\n".join(parts)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from forethought.models.schema import drop_nulls
 from forethought.models.types import ReplySpec
@@ -73,6 +74,33 @@ class Selection(Reply):
 
     reasoning: Text = Field(default="", description="How the tries compare.")
     choice: int = Field(ge=1, description="The number of the try.")
+
+
+class DeepCall(Reply):
+    """A tool call of a deep agent."""
+
+    tool: str
+    arguments: str = Field(description="The arguments as a JSON object.")
+
+    @field_validator("arguments")
+    @classmethod
+    def _object(cls, value: str) -> str:
+        if not isinstance(json.loads(value), dict):
+            raise ValueError("arguments must be a JSON object")
+        return value
+
+
+class DeepTurn(Reply):
+    """A turn of a deep agent: tool calls, or its last word."""
+
+    text: Text = ""
+    calls: ListOf[DeepCall] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _something(self) -> DeepTurn:
+        if not (self.text.strip() or self.calls):
+            raise ValueError("give calls, or the final answer in text")
+        return self
 
 
 class InsightOperation(Reply):

@@ -46,7 +46,7 @@ def test_an_object_of_another_kind_is_refused(path: str) -> None:
         registry.benchmark("tests.support.tiny_benchmark:once")
 
 
-@pytest.mark.parametrize("name", sorted(set(registry.BENCHMARKS) - {"small-shop", "traps"}))
+@pytest.mark.parametrize("name", sorted(set(registry.BENCHMARKS) - {"small-shop", "traps", "folder"}))
 def test_missing_data_is_one_line_that_names_its_source(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError, match=r"https://|github\.com|pip install") as error:
         registry.benchmark(name).samples(tmp_path / "none", {})

@@ -24,8 +24,8 @@ NAMES = [
     "ours-no-inter", "ours-no-foresight", "no-first-look", "no-signs", "no-checks",
     "react", "act", "plan-and-act",
     "reflexion", "self-refine", "self-refine-budget", "best-of-n", "best-of-n-budget", "expel",
-    "inter-task", "samule", "error-reduction", "modular", "agentdebug", "rerun-vanilla", "rerun-self-refine",
-    "rerun-best-of-n", "rerun-tot",
+    "inter-task", "samule", "error-reduction", "retrieve", "deepagents", "modular", "agentdebug",
+    "rerun-vanilla", "rerun-self-refine", "rerun-best-of-n", "rerun-tot",
 ]  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""One question to many files: the tool `read_each`."""

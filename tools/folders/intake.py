@@ -1,0 +1,188 @@
+"""What a person or a client names: single files, small folders file by file, large ones as an index."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forethought.settings import Settings
+from forethought.text import how_many, one_line
+from forethought.tools.files import FilesError, distinct_names, from_contents, read
+from forethought.tools.folders.given import folder_id, index_path
+from forethought.tools.folders.index import FolderIndex
+from forethought.tools.folders.scan import Progress, Scan, scan
+from forethought.tools.folders.walk import Found, walk
+
+if TYPE_CHECKING:
+    from forethought.state.agent import FileRef, FolderRef
+
+SMALL_FILES, SMALL_BYTES = 30, 5_000_000
+"""A folder up to this size is taken in file by file."""
+_NAMED = 3
+"""Files that a line names."""
+
+
+def _silent(done: int, total: int) -> None:
+    """Show no progress."""
+
+
+@dataclass
+class Given:
+    """What was taken in."""
+
+    files: list[FileRef] = field(default_factory=list)
+    folders: list[FolderRef] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """A line on each folder: what it holds, and what cannot be read."""
+
+    @property
+    def channels(self) -> dict[str, list[Any]]:
+        """What the graph's input takes."""
+        return {"files": list(self.files)} | ({"folders": list(self.folders)} if self.folders else {})
+
+
+def take_paths(
+    paths: Iterable[str | Path],
+    settings: Settings,
+    exclude: Sequence[str] = (),
+    progress: Progress = _silent,
+    contents: Iterable[tuple[str, bytes]] = (),
+) -> Given:
+    """Take in files and folders. Blocking.
+
+    Args:
+        paths: Files and folders, each taken once.
+        settings: Where contents and indexes are kept.
+        exclude: Patterns of a folder's files to leave out.
+        progress: Told about each file of a large folder that is read.
+        contents: Files by name and content besides those.
+
+    Raises:
+        FilesError: A file or folder is missing, empty, too large or cannot be read.
+    """
+    given, singles, inside = Given(), list[Path](), list[tuple[str, Path]]()
+    unique = list({path.resolve(): path for path in map(Path, paths)}.values())
+    roots = [path for path in unique if path.is_dir()]
+    for path in unique:
+        if not path.is_dir():
+            singles.append(path)
+        elif (small := _small(path, exclude)) is None:
+            ref, report = index_folder(path, settings, exclude, progress)
+            given.folders.append(_renamed(ref, given.folders))
+            given.notes.append(news(ref, report))
+        else:
+            prefix = f"{path.resolve().name}/" if len(roots) > 1 else ""
+            inside += [(prefix + found.name, path / found.name) for found in small if not found.reason]
+            given.notes += [f"{one_line(each.name)} {each.reason}" for each in small if each.reason]
+    named = [*zip(distinct_names(singles), singles, strict=True), *inside]
+    read_all = ((name, read(path, settings)) for name, path in named)
+    given.files = from_contents([*contents, *read_all], settings)
+    return given
+
+
+def index_folder(
+    root: Path, settings: Settings, exclude: Sequence[str] = (), progress: Progress = _silent
+) -> tuple[FolderRef, Scan]:
+    """The folder as a run's state names it, its index brought up to date. Blocking.
+
+    Args:
+        root: The folder.
+        settings: Where indexes are kept, and the limits of a reading.
+        exclude: Patterns of files to leave out.
+        progress: Told about each file that is read.
+
+    Raises:
+        FilesError: It is no folder, too large, or the index cannot be written.
+    """
+    root = root.resolve()
+    if not root.is_dir():
+        raise FilesError(f"{root.name}: no such folder; check the path")
+    try:
+        number = folder_id(root, settings)
+        index = FolderIndex(index_path(number, settings))
+    except OSError as error:
+        raise FilesError(f"cannot write to {settings.data_dir / 'folders'}: {error.strerror}") from error
+    try:
+        report = scan(root, index, settings, exclude, progress)
+        index.set_about(root=str(root), exclude="\n".join(exclude))
+        count, _, size = index.counts()
+        types = {(mimetypes.guess_type(entry.name)[0] or "text/plain") for entry in index.entries()}
+    finally:
+        index.close()
+    kinds = sorted({kind.partition("/")[0] + "/" for kind in types})
+    return {"name": root.name or "folder", "id": number, "count": count, "size": size, "types": kinds}, report
+
+
+def read_again(refs: Iterable[FolderRef], settings: Settings) -> Given:
+    """Bring the indexes of a thread's folders up to date; only those that differ are in what is given.
+
+    A folder that is gone keeps its index. Blocking.
+    """
+    given = Given()
+    for ref in refs:
+        path = index_path(ref["id"], settings)
+        index = FolderIndex(path) if path.exists() else None
+        root, exclude = (index.about("root"), index.about("exclude")) if index else ("", "")
+        if index:
+            index.close()
+        if not root or not Path(root).is_dir():
+            given.notes.append(f"{one_line(ref['name'])}: the folder is gone; its last state is used")
+            continue
+        fresh, report = index_folder(Path(root), settings, exclude.split("\n") if exclude else ())
+        if report.added or report.changed or report.removed:
+            given.folders.append({**fresh, "name": ref["name"]})
+            given.notes.append(news(fresh, report))
+    return given
+
+
+def news(ref: FolderRef, report: Scan) -> str:
+    """What a scan found, in a line."""
+    said = [f"{one_line(ref['name'])}: {how_many(ref['count'], 'file')}"]
+    for what, names in (("added", report.added), ("changed", report.changed), ("removed", report.removed)):
+        if names and len(names) < ref["count"]:
+            said.append(f"{len(names):,} {what} ({_some(names)})")
+    if report.unreadable:
+        listed = [f"{name} {reason}" for name, reason in report.unreadable]
+        said.append(f"{len(listed):,} cannot be read ({_some(listed)})")
+    return "; ".join(said)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f", {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(one_line(name, 120) for name in names[:_NAMED]) + more
+
+
+def _small(folder: Path, exclude: Sequence[str]) -> list[Found] | None:
+    """The files of a small folder; None of a larger one. Raises FilesError if there are none."""
+    found, size = list[Found](), 0
+    for each in walk(folder, exclude):
+        found.append(each)
+        size += each.size
+        if len(found) > SMALL_FILES or size > SMALL_BYTES:
+            return None
+    if not any(not each.reason for each in found):
+        raise FilesError(f"{one_line(str(folder))}: the folder has no files; name another one")
+    return found
+
+
+def _renamed(ref: FolderRef, others: Sequence[FolderRef]) -> FolderRef:
+    """The folder under a name that no other one of the run has."""
+    name, number = ref["name"], 1
+    while name in [other["name"] for other in others]:
+        number += 1
+        name = f"{ref['name']} ({number})"
+    return {**ref, "name": name}
+
+
+def known_folder(ref: object, settings: Settings) -> FolderRef:
+    """A folder that a client names by its reference. Raises FilesError unless it is indexed here."""
+    if not (isinstance(ref, dict) and isinstance(ref.get("id"), str) and isinstance(ref.get("name"), str)):
+        raise FilesError("a folder must be named in `files`, or as it was taken in before")
+    if not index_path(ref["id"], settings).exists():
+        raise FilesError(f"the folder {one_line(ref['name'], 100)} is not indexed here: give it again")
+    types = [kind for kind in ref.get("types", []) if isinstance(kind, str)]
+    count, size = int(ref.get("count", 0)), int(ref.get("size", 0))
+    return {"name": ref["name"], "id": ref["id"], "count": count, "size": size, "types": types}

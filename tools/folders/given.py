@@ -1,15 +1,9 @@
-"""The files given to a run, whether one by one or by the folder: their names, texts and passages.
-
-A run's state holds a folder's id alone. The id cannot be guessed, since it is made with a secret of the data
-folder: a client of a server reaches no folder but those that were given to it.
-"""
+"""The files given to a run, whether one by one or by the folder: their names, texts and passages."""
 
 from __future__ import annotations
 
 import fnmatch
 import hashlib
-import hmac
-import secrets
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,72 +15,16 @@ from typing_extensions import TypedDict
 
 from forethought.settings import Settings
 from forethought.tools.files import FilesError, FileStore
-from forethought.tools.folders.index import OF_ONE_FILE, Entry, FolderIndex, Hit
+from forethought.tools.folders.index import OF_ONE_FILE, FolderIndex
 from forethought.tools.folders.passages import Passage
+from forethought.tools.folders.places import index_path
+from forethought.tools.folders.records import Entry, Hit
 from forethought.tools.folders.scan import content_of
 from forethought.tools.folders.walk import Found
 
 if TYPE_CHECKING:
-    from forethought.state.agent import FileRef, FolderRef
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A folder that was read before."""
-
-    root: Path
-    counts: tuple[int, int, int]
-    """Files, those without a text, bytes."""
-    path: Path
-    """Of the index."""
-
-    @property
-    def disk(self) -> int:
-        """Bytes of the index."""
-        return sum(path.stat().st_size for path in self._parts())
-
-    def forget(self) -> None:
-        """Delete the index."""
-        for path in self._parts():
-            path.unlink(missing_ok=True)
-
-    def _parts(self) -> list[Path]:
-        return sorted(self.path.parent.glob(f"{self.path.name}*"))
-
-
-def kept_folders(settings: Settings) -> list[Kept]:
-    """The folders that were read before."""
-    found = []
-    for path in sorted((settings.data_dir / "folders").glob("*.sqlite")):
-        index = FolderIndex(path)
-        found.append(Kept(Path(index.about("root")), index.counts(), path))
-        index.close()
-    return found
-
-
-def folder_id(root: Path, settings: Settings) -> str:
-    """The id of a folder: always the same, and not to be guessed from its path."""
-    return hmac.new(_secret(settings), str(root).encode("utf-8", "replace"), hashlib.sha256).hexdigest()[:32]
-
-
-def index_path(number: str, settings: Settings) -> Path:
-    """Where the index of a folder is or would be. Raises FilesError for what is no id."""
-    if not (len(number) == 32 and all(c in "0123456789abcdef" for c in number)):
-        raise FilesError("a folder's id must be 32 hexadecimal digits: give the folder again")
-    return settings.data_dir / "folders" / f"{number}.sqlite"
-
-
-def _secret(settings: Settings) -> bytes:
-    path = settings.data_dir / "folders" / "secret"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            with path.open("x") as file:
-                path.chmod(0o600)
-                file.write(secrets.token_hex(32))
-        except FileExistsError:
-            pass
-    return path.read_bytes()
+    from forethought.state.agent import FileRef
+    from forethought.state.folder import FolderRef
 
 
 @dataclass(frozen=True)
@@ -96,24 +34,24 @@ class Folder:
     name: str
     index: FolderIndex
     prefix: str
-    """What its files' names begin with: '' where it is the run's only folder."""
+    """The beginning of its files' names: '' if the run has no other folder."""
 
     @property
     def root(self) -> Path:
-        """Where it is on this machine."""
+        """Its path on this machine."""
         return Path(self.index.about("root"))
 
 
 @dataclass(frozen=True)
 class Folders:
-    """The folders of a run, and the files that were given one by one. All is read from indexes but `data`."""
+    """The folders of a run, and its other files. Every answer comes from an index."""
 
     refs: Sequence[FolderRef]
     settings: Settings
     files: Mapping[str, str] = field(default_factory=dict)
     """Name -> content hash of the files that were given one by one."""
     store: FileStore | None = None
-    """Where those are."""
+    """The storage of those files."""
 
     @cached_property
     def each(self) -> list[Folder]:
@@ -130,7 +68,7 @@ class Folders:
 
     @cached_property
     def searched(self) -> list[Folder]:
-        """The folders, and an index in memory of the other files, which is made once a process."""
+        """The folders, and an index in memory of the other files."""
         if not self.files or self.store is None:
             return self.each
         return [*self.each, Folder("", index_in_memory(self.files, self.store, self.settings), "")]
@@ -173,7 +111,7 @@ class Folders:
             query: Words, or a question.
             limit: Number of passages.
             names: Search only the files of these names.
-            of_one: Beyond so many, passages of one file come after those of others.
+            of_one: Passages of one file before other files come.
         """
         hits: list[Hit] = []
         for folder in self.searched:
@@ -224,7 +162,7 @@ FEW = 6
 
 
 def file_origins(names: Iterable[str]) -> str:
-    """The origin of what was read from these files: a few of them by name, and how many more."""
+    """The origin of text from these files: a few names, and the number of the others."""
     unique = list(dict.fromkeys(names))
     few = [f"file:{name}" for name in unique[:FEW]]
     return ", ".join([*few, f"{len(unique) - FEW} more files"] if len(unique) > FEW else few)
@@ -256,7 +194,7 @@ def _bytes(folder: Folder, entry: Entry) -> bytes:
 
 
 class AllFiles(Mapping[str, str]):
-    """Name -> content hash of all files of a run; those of folders are looked up when they are asked for."""
+    """Name -> content hash of all files of a run. A folder's index is read only if it is asked."""
 
     def __init__(self, files: Mapping[str, str], folders: Folders) -> None:
         self._files, self._folders = files, folders
@@ -282,7 +220,7 @@ class AllFiles(Mapping[str, str]):
 
 
 class Access(TypedDict):
-    """What a tool's environment knows of the run's files."""
+    """The part of a tool's environment about files."""
 
     files: Mapping[str, str]
     folders: Folders
@@ -297,8 +235,8 @@ def access(
     Args:
         given: The state's files.
         refs: The state's folders.
-        settings: Where indexes are kept.
-        store: Where the files are.
+        settings: The data folder.
+        store: The storage of the files.
     """
     files = {item["name"]: item["hash"] for item in given if not isinstance(item, str)}
     folders = Folders(refs, settings, files, store)
@@ -310,7 +248,7 @@ def access(
 
 @dataclass(frozen=True)
 class WithFolders(FileStore):
-    """A run's storage, which finds the contents of its folders' files where they are."""
+    """A run's storage. It reads files of folders from the folders themselves."""
 
     folders: Folders | None = field(default=None, compare=False)
 

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from forethought.text import how_many
-from forethought.tools.folders.index import Entry
+from forethought.tools.folders.records import Entry
 
 _NUMBER = re.compile(r"\d+")
 _LEAST = 3
-"""Files from which alike names are one line."""
+"""Minimum number of similar names that become one line."""
 
 
 def listed(entry: Entry) -> str:

@@ -1,4 +1,4 @@
-"""What is named with --file or by a client: small folders by the file, large ones as an index."""
+"""Small folders are taken in file by file, large ones as an index."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from forethought.tools.files import FilesError, FileStore
-from forethought.tools.folders.given import Folders, access, index_path
+from forethought.tools.folders.given import Folders, access
 from forethought.tools.folders.intake import Given, known_folder, read_again, take_paths
+from forethought.tools.folders.places import index_path
 from tests.support.folders import indexed, settings_in, write
 
 

@@ -18,11 +18,8 @@ from docs.write_reference import PAGES as WRITTEN
 from docs.write_reference import stale
 from tests.support.pages import ROOT, examples, fences, links, pages, tokens
 
-<<<<<<< HEAD
 MOST_WORDS = 16_800
-=======
-MOST_WORDS = 16_100
->>>>>>> folder
+>>>>>>> each
 """Of all documents together."""
 MOST_LINES = 150
 """Of README.md."""

@@ -24,6 +24,10 @@ MOST_BYTES = 200_000_000
 """Of the tables of one query."""
 _LISTED = 40
 _CELL = 300
+_LESS = (
+    "Use fewer tables or columns, or aggregate first. "
+    "The operator can raise FORETHOUGHT_READER_SECONDS and FORETHOUGHT_READER_MEMORY_MB."
+)
 
 
 def is_installed() -> bool:
@@ -55,6 +59,9 @@ async def sql(env: ToolEnv, query: str) -> Observation:
     try:
         answer = await read_apart(job, b"".join(contents), env.settings)
     except Unreadable as error:
+        if error.cause in ("timeout", "limit"):
+            what = error.what.removesuffix(" to read")
+            raise ToolError(f"the query {what}", cause=error.cause, hint=_LESS) from error
         known = _known(env, own) if "does not exist" in error.what else ""
         hint = one_line(" ".join(filter(None, (error.hint, known))), env.sizes.part // 2)
         raise ToolError(f"the query {error.what}", cause=error.cause, hint=hint) from error

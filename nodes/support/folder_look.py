@@ -14,6 +14,7 @@ from forethought.text import cut, how_many, one_line
 from forethought.tools.folders.given import Folders
 from forethought.tools.folders.listing import grouped, sized, tree
 from forethought.tools.folders.records import Entry, Hit
+from forethought.tools.read_each import estimate
 
 _QUERY = 4_000
 _HITS = 12
@@ -55,8 +56,16 @@ def look_at_folders(folders: Folders, task: str, room: int) -> tuple[str, int]:
         f"Not shown: the text of {how_many(unseen, 'file')} of {len(entries):,}, and the rest of the {seen}"
         " above."
         " find_files lists files, search_files searches all of them at once, read_file shows one."
+        f" read_each over all of them takes about {_price(entries)}."
     )
     return "\n\n".join(parts), unseen
+
+
+def _price(entries: Sequence[Entry]) -> str:
+    """Calls and tokens of one question to all files, copies once."""
+    sizes = {entry.hash: entry.characters for entry in entries if not entry.reason}
+    calls, tokens, replies = estimate(len(sizes), sum(sizes.values()), fields=2)
+    return f"{how_many(calls, 'model call')} and {round(tokens + replies, -3):,} tokens"
 
 
 def _summary(entries: Sequence[Entry]) -> str:

@@ -29,6 +29,7 @@ def test_the_file_that_the_task_names_is_shown_among_hundreds(tmp_path: Path) ->
     text, unseen = look(tmp_path, files, "What is the notice period of contract 1277?")
     assert extent(text) < 6_500
     assert "401 files" in text
+    assert "read_each over all of them takes about 55 model calls" in text
     assert "1 cannot be read: broken.docx is damaged" in text
     assert "contracts/ 400 txt" in text
     assert "contracts/contract-1000 ... 1399.txt, 400 files" in text

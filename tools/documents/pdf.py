@@ -17,6 +17,7 @@ from forethought.tools.documents.pdf_words import drawn_on, text_of
 
 NO_TEXT = "(This page has no text; it is probably an image. inspect_image(path, page={}) shows it.)"
 PICTURE = "(Most of this page is a picture, whose text is not here. inspect_image(path, page={}) shows it.)"
+_EMPTY = "(This page is empty.)"
 _UNDECODED = "(The characters of this page cannot be decoded. inspect_image(path, page={}) shows it.)"
 _LARGE = 0.4
 """The least share of a page that a picture covers to count as most of it."""
@@ -32,25 +33,20 @@ def read_pdf(data: bytes) -> Document:
         titles = bookmarks(document)
         texts = [_page(document, number, titles.get(number, [])) for number in range(len(document))]
     of = len(texts)
-    unseen = [number for number, (_, missing) in enumerate(texts, 1) if missing]
-    if not any(text for text, _ in texts):
-        pages = "its page is an image" if of == 1 else f"its {of} pages are images"
-        raise Unreadable(
-            f"has no text: {pages} (a scan), which cannot be read as text",
-            cause="empty",
-            hint="Look at each page with inspect_image(path, page), if you have it. Or ask the user for a "
-            "version with recognised text (OCR).",
-        )
-    sections = (
-        Section(
-            "\n\n".join(filter(None, (text, missing.format(number)))),
-            str(number),
-            f"## Page {number} of {of}",
-        )
-        for number, (text, missing) in enumerate(texts, 1)
-    )
+    unseen = [number for number, (_, missing) in enumerate(texts, 1) if missing not in ("", _EMPTY)]
     pages = f"Page{'s' * (len(unseen) > 1)} {number_ranges(unseen)} {'have' if len(unseen) > 1 else 'has'}"
     note = f"{pages} no text, or little: inspect_image(path, page) shows it." if unseen else ""
+    if not any(text for text, _ in texts):
+        what = "its page is an image" if of == 1 else f"its {of} pages are images"
+        raise Unreadable(
+            f"has no text: {what} (a scan), which cannot be read as text",
+            cause="empty",
+            hint=f"{note} Or ask the user for a version with recognised text (OCR).".strip(),
+        )
+    sections = []
+    for number, (text, missing) in enumerate(texts, 1):
+        shown = "\n\n".join(filter(None, (text, missing.format(number))))
+        sections.append(Section(shown, str(number), f"## Page {number} of {of}"))
     return Document(tuple(sections), unit="page", note=note)
 
 
@@ -90,7 +86,7 @@ def _page(document: Any, number: int, titles: list[str]) -> tuple[str, str]:
     boxes = (area.box for area in drawn.areas if area.picture)
     # A scanner may divide the picture into strips.
     large = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in boxes) > _LARGE * width * height
-    missing = "" if words else NO_TEXT
+    missing = "" if words else NO_TEXT if drawn.order else _EMPTY
     if words and large and words < _FEW_WORDS:
         missing = PICTURE
     if len(_STRANGE.findall(text)) > len(text) / 4:

@@ -133,7 +133,9 @@ Ready to use:
 
 def for_folder(tool: Tool) -> Tool:
     """The tool as it is offered with a folder."""
-    return replace(tool, description=tool.description.replace("Ready to use:\n", _FOLDER, 1))
+    description = tool.description.replace("Ready to use:\n", _FOLDER, 1)
+    summary = f"{tool.summary} Of a folder: file_names, and text_of(name)." if tool.summary else ""
+    return replace(tool, description=description, summary=summary)
 
 
 def python_tool(settings: Settings) -> Tool:

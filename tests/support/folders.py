@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from forethought.settings import Settings
-from forethought.state.agent import FolderRef
+from forethought.state.folder import FolderRef
 from forethought.tools.base import ToolEnv
 from forethought.tools.files import FileStore
 from forethought.tools.folders.given import access

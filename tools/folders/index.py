@@ -2,55 +2,23 @@
 
 Texts are kept by content hash, so that copies are read once. The table of words holds no text of its own
 (`content=''`); a passage that is gone leaves its words behind, which a search skips, until there are so many
-that they are written anew. Write-ahead logging lets several processes search while one writes.
+that they are written anew.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
-import threading
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from forethought.tools.folders.database import Database, Row
 from forethought.tools.folders.passages import Passage
+from forethought.tools.folders.records import Content, Entry, Hit
 from forethought.tools.folders.walk import Found
 from forethought.tools.folders.words import language_of, query_terms, tokens
 
-VERSION = 1
-"""Of the tables and of what `words` makes of a text: an index of another version is made anew."""
 _BLOCK = 32_000
 """Characters of a text that are compressed together."""
-_SCHEMA = """
-CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE files (
-    name TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL, content INTEGER,
-    reason TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX files_by_content ON files (content);
-CREATE TABLE contents (
-    id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, language TEXT NOT NULL, characters INTEGER NOT NULL,
-    named TEXT NOT NULL, reason TEXT NOT NULL
-);
-CREATE TABLE blocks (
-    content INTEGER, start INTEGER, stop INTEGER, text BLOB NOT NULL, PRIMARY KEY (content, start)
-) WITHOUT ROWID;
-CREATE TABLE passages (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, content INTEGER NOT NULL,
-    start INTEGER NOT NULL, stop INTEGER NOT NULL, line INTEGER NOT NULL,
-    place TEXT NOT NULL, heading TEXT NOT NULL
-);
-CREATE INDEX passages_by_content ON passages (content, start);
-CREATE VIRTUAL TABLE words USING fts5 (
-    name, heading, body, content='', tokenize='unicode61 remove_diacritics 0'
-);
-CREATE VIRTUAL TABLE terms USING fts5vocab (words, row);
-INSERT INTO words (words, rank) VALUES ('rank', 'bm25(2.0, 1.5, 1.0)');
-"""
 _READ_ROWS = 10_000
 """Rows of words that a search reads, roughly: the commonest words of a long query are left out."""
 _MOST_RANKED = 40_000
@@ -58,98 +26,9 @@ _CANDIDATES = 200
 OF_ONE_FILE = 3
 """Passages of one file among the hits, while other files have some."""
 
-Row = tuple[Any, ...]
 
-
-@dataclass(frozen=True)
-class Entry:
-    """A file of a folder."""
-
-    name: str
-    size: int
-    modified: int
-    hash: str
-    """'' if it could not be opened."""
-    characters: int
-    """Of its text."""
-    reason: str
-    """Why it has no text ('': it has)."""
-
-    @property
-    def kind(self) -> str:
-        """Its name's ending in lower case, such as 'docx'."""
-        return PurePosixPath(self.name).suffix.lower().lstrip(".")
-
-
-@dataclass(frozen=True)
-class Hit:
-    """A passage that fits a query."""
-
-    name: str
-    text: str
-    place: str
-    """'page 212', 'sheet June', or 'line 80'."""
-    heading: str
-    score: float
-    hash: str
-    start: int
-    stop: int
-
-
-@dataclass(frozen=True)
-class Content:
-    """What was read of a file: its text in passages, or why there is none."""
-
-    hash: str
-    text: str = ""
-    passages: Sequence[Passage] = ()
-    reason: str = ""
-
-
-class FolderIndex:
-    """An index in one SQLite file. A connection serves all threads, one at a time."""
-
-    def __init__(self, path: Path | None = None) -> None:
-        """Open the file or make it; without a path, the index is kept in memory."""
-        self._lock = threading.RLock()
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.touch(mode=0o600)
-        self._db = sqlite3.connect(
-            path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False
-        )
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        with self.writing():
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version != VERSION:
-                self._make_anew()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """A transaction: what it writes is kept whole or not at all."""
-        with self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
-
-    def about(self, key: str) -> str:
-        """What is kept about the folder under `key` ('' if nothing)."""
-        row = self._row("SELECT value FROM about WHERE key = ?", key)
-        return row[0] if row else ""
-
-    def set_about(self, **values: str) -> None:
-        """Keep what is said about the folder."""
-        with self._lock:
-            self._db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", values.items())
+class FolderIndex(Database):
+    """An index in one SQLite file, or in memory."""
 
     # What a scan needs.
 
@@ -263,19 +142,6 @@ class FolderIndex:
         for number, named in self._all("SELECT id, named FROM contents WHERE reason = ''"):
             self._rename(number, named)
         self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
-
-    def _make_anew(self) -> None:
-        for (table,) in self._all(
-            "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%' ORDER BY name"
-        ):
-            self._db.execute(f"DROP TABLE {table}")
-        for (table,) in self._all(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
-        ):
-            self._db.execute(f"DROP TABLE IF EXISTS {table}")
-        for statement in _SCHEMA.split(";"):
-            self._db.execute(statement)
-        self._db.execute(f"PRAGMA user_version = {VERSION}")
 
     # What tools need.
 
@@ -396,15 +262,6 @@ class FolderIndex:
             return ""
         joined = "".join(zlib.decompress(text).decode() for _, text in rows)
         return joined[max(start - rows[0][0], 0) : end - rows[0][0]]
-
-    def _row(self, query: str, *values: object) -> Row | None:
-        with self._lock:
-            row: Row | None = self._db.execute(query, values).fetchone()
-        return row
-
-    def _all(self, query: str, *values: object) -> list[Row]:
-        with self._lock:
-            return self._db.execute(query, values).fetchall()
 
 
 def _json(names: Sequence[str]) -> str:

@@ -20,8 +20,9 @@ from forethought.tools.documents.formats import kind_of
 from forethought.tools.documents.plain import read_text
 from forethought.tools.documents.reader import document_apart
 from forethought.tools.files import MEGABYTE, FilesError
-from forethought.tools.folders.index import Content, FolderIndex
+from forethought.tools.folders.index import FolderIndex
 from forethought.tools.folders.passages import passages
+from forethought.tools.folders.records import Content
 from forethought.tools.folders.walk import MOST_BYTES, MOST_FILES, Found, walk
 
 _KEEP_S = 1.0
@@ -147,8 +148,8 @@ def _reading(
     except OSError as error:
         return replace(found, reason=f"cannot be read: {error.strerror}"), None
     content_hash = hashlib.sha256(data).hexdigest()
-    if (reason := index.reason_of(content_hash)) is not None:
-        return found, Content(content_hash, reason=reason)
+    if (known := index.reason_of(content_hash)) is not None:
+        return found, Content(content_hash, reason=known)
     return found, content_of(data, content_hash, found.name, settings)
 
 

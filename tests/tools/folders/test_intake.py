@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from forethought.tools.files import FilesError, FileStore
-from forethought.tools.folders.given import Folders, access, index_path
+from forethought.tools.folders.given import Folders, access
 from forethought.tools.folders.intake import Given, known_folder, read_again, take_paths
+from forethought.tools.folders.places import index_path
 from tests.support.folders import indexed, settings_in, write
 
 

@@ -18,8 +18,8 @@ from forethought.settings import Settings
 from forethought.tools.files import FilesError
 from forethought.tools.folders import scan as scanning
 from forethought.tools.folders.given import Folders
-from forethought.tools.folders.index import Content
 from forethought.tools.folders.intake import index_folder, news
+from forethought.tools.folders.records import Content
 from forethought.tools.folders.scan import Scan
 from tests.support.folders import indexed, settings_in, write
 

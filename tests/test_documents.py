@@ -19,7 +19,6 @@ from docs.write_reference import stale
 from tests.support.pages import ROOT, examples, fences, links, pages, tokens
 
 MOST_WORDS = 16_800
->>>>>>> each
 """Of all documents together."""
 MOST_LINES = 150
 """Of README.md."""

@@ -146,7 +146,7 @@ def _reflector_is_on(moment: Moment, limits: Mapping[str, float]) -> bool:
 
 
 def _changes_nothing(moment: Moment, limits: Mapping[str, float]) -> bool:
-    """Whether the open part of the plan only reads and computes, and begins with calls that the plan holds."""
+    """Whether the open part of the plan only reads and computes, beginning with calls of the plan."""
     tools, pending = moment.tools, open_subtasks(moment.state.get("plan", {}))
     if all(map(_reads, tools.values())) and not any(subtask["depends_on"] for subtask in pending):
         return True

@@ -2,8 +2,8 @@
 
 A job is a line {job: "document", name}, {job: "content", name}, {job: "members", name}, {job: "sql", query,
 tables}, {job: "picture", page} or {job: "page", url, media_type, charset, raw}, each with {size, seconds,
-memory}, and then `size` bytes. An answer is a line {sections, unit, note}, {text, tables}, {members} with their
-bytes after it, {columns, rows, more, notes, schema},
+memory}, and then `size` bytes. An answer is a line {sections, unit, note}, {text, tables}, {members} with
+their bytes after it, {columns, rows, more, notes, schema},
 {text}, {mime, data in base64, width, height, note}, or {unreadable: [what, hint, cause]}, with `last` where
 the process is not to be used again. A process that runs out of memory gives none and ends.
 """

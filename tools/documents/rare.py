@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -22,7 +22,6 @@ SAVE_AS = {
 }  # fmt: skip
 """The format to ask for if a kind cannot be read."""
 KINDS = {"doc": ("docx", read_docx), "ppt": ("pptx", read_pptx)}
-_TIMEOUT_S = 60
 
 
 def cannot_be_read(kind: str) -> Unreadable:
@@ -33,18 +32,18 @@ def cannot_be_read(kind: str) -> Unreadable:
 
 
 def read_rare(kind: str, data: bytes) -> Document:
-    """A file of one of the KINDS. Raises Unreadable if LibreOffice is not there, or cannot convert it."""
-    office = shutil.which("soffice") or shutil.which("libreoffice")
-    if office is None:
+    """A file of one of the KINDS, converted by `unstructured`. Raises Unreadable."""
+    if shutil.which("soffice") is None:
         raise cannot_be_read(kind)
+    os.environ.update(SCARF_NO_ANALYTICS="true", UNSTRUCTURED_DISABLE_NOTICE="1")  # read on import
+    from unstructured.partition.common.common import convert_office_doc
+
     target, read = KINDS[kind]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, f"file.{kind}")
         source.write_bytes(data)
-        profile = f"-env:UserInstallation={Path(folder, 'profile').as_uri()}"
-        command = [office, profile, "--headless", "--convert-to", target, "--outdir", folder, str(source)]
         try:
-            subprocess.run(command, timeout=_TIMEOUT_S, capture_output=True, check=False)
+            convert_office_doc(str(source), folder, target)
             return read(source.with_suffix(f".{target}").read_bytes())
-        except (OSError, subprocess.TimeoutExpired) as error:
+        except OSError as error:
             raise cannot_be_read(kind) from error

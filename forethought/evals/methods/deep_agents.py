@@ -33,7 +33,9 @@ with a JSON object. Calls of one reply run side by side. Without calls, `text` i
 
 # Tools
 """
-_SYSTEM = "Answer the question from the files below /. End with the answer alone, in the form asked for."
+_SYSTEM = (
+    "Answer the question from the files below /. The last line holds the answer alone, in the form asked for."
+)
 _PLAIN = {"txt", "md", "csv", "json", "html", "log", "eml"}
 """Endings that its tools take for plain text."""
 
@@ -66,7 +68,7 @@ class DeepAgents(Method):
             config: Any = {"recursion_limit": 10_000}
             state = await agent.ainvoke({"messages": [asked]}, config)
         messages: list[BaseMessage] = state["messages"]
-        answer = messages[-1].text.strip()
+        answer = messages[-1].text.strip().rpartition("\n")[2].strip()  # _SYSTEM asks for it there
         run = Trajectory(
             id=trial.thread,
             task=sample.task,

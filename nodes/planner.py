@@ -166,8 +166,8 @@ async def _look(state: AgentState, turn: Turn) -> Look:
     )
     if refs:
         folders = Folders(refs, services.settings)
-        text, unseen = await asyncio.to_thread(look_at_folders, folders, state["task"], room)
-        look = {**look, "folder": text, "unseen": look["unseen"] + unseen}
+        folder, unseen = await asyncio.to_thread(look_at_folders, folders, state["task"], room)
+        look = {**look, "folder": folder, "unseen": look["unseen"] + unseen}
     return look
 
 
@@ -292,7 +292,7 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         calls=bool(callable_tools(state, services, context)),
         foresight=context.foresees_tools,
         acts=any(not tool.only_fetches for tool in services.offered(state).values()),
-        **situation(state, services, context),
+        **situation(state, services, context, plans=True),
         **memory(state, context),
         steps=steps_text(trajectory(state), results, reader),
         results=result_items(results, reader),

@@ -257,7 +257,7 @@ def reflector_messages(
         "reflector",
         errors=[error.brief() for error in errors],
         full=context.effort == "paper",
-        **situation(state, services, context),
+        **situation(state, services, context, plans=True),
         **memory(state, context),
         steps=steps_text(steps, results, reader),
         tool_record=tool_record(steps, context.sizes),

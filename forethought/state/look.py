@@ -20,11 +20,24 @@ class FileLook(TypedDict):
     """How many lines are marked."""
 
 
+class FolderLook(TypedDict):
+    """The view of a run's folders."""
+
+    summary: str
+    """Numbers and kinds of files by folder, and the files that no tool can read."""
+    names: str
+    """All names, or groups of them; only those who plan see it."""
+    passages: str
+    """The passages that fit the task best."""
+    rest: str
+    """The number of files without a passage, and the tools that reach them."""
+
+
 class Look(TypedDict):
     """A first look at all files of a thread, for one task."""
 
     files: list[FileLook]
     unseen: int
     """How many further files there are."""
-    folder: NotRequired[str]
-    """What is shown of the folders: counts, names, and the passages that fit the task best."""
+    folder: NotRequired[FolderLook]
+    """The view of the folders."""

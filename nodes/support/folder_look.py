@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from forethought.nodes.support.signs import mark_of, other_versions
 from forethought.sizes import extent
+from forethought.state.look import FolderLook
 from forethought.text import cut, how_many, one_line
 from forethought.tools.folders.given import Folders
 from forethought.tools.folders.listing import grouped, sized, tree
@@ -27,7 +28,7 @@ _MANY = 60
 """So many groups of names tell little, and get a third of their room."""
 
 
-def look_at_folders(folders: Folders, task: str, room: int) -> tuple[str, int]:
+def look_at_folders(folders: Folders, task: str, room: int) -> tuple[FolderLook, int]:
     """Write the look, and count the files that it does not show. Blocking.
 
     Args:
@@ -38,27 +39,21 @@ def look_at_folders(folders: Folders, task: str, room: int) -> tuple[str, int]:
     entries = folders.entries()
     hits = folders.search(task[:_QUERY], _HITS)
     names, all_named = _names(entries, int(room * _NAMES))
-    parts = [
-        _summary(entries),
-        "Folders:\n" + "\n".join(tree(entries, int(room * _TREE))),
-        ("All names:\n" if all_named else "Names, alike ones as a range:\n") + names,
-    ]
-    left = room - sum(map(extent, parts)) - 400
-    shown = _passages(hits, entries, left)
-    if shown:
-        parts.append(
-            "Passages of all these files that share most words with the task. Others may matter as much:\n\n"
-            + "\n\n".join(text for _, text in shown)
-        )
-    seen = len({name for name, _ in shown})
-    unseen = len(entries) - seen
-    parts.append(
-        f"Not shown: the text of {how_many(unseen, 'file')} of {len(entries):,}, and the rest of the {seen}"
-        " above."
-        " find_files lists files, search_files searches all of them at once, read_file shows one."
+    summary = f"{_summary(entries)}\n\nFolders:\n" + "\n".join(tree(entries, int(room * _TREE)))
+    names = ("All names:\n" if all_named else "Names, alike ones as a range:\n") + names
+    shown = _passages(hits, entries, room - extent(summary + names) - 400)
+    passages = (
+        "Passages of all these files that share most words with the task. Others may matter as much:\n\n"
+        + "\n\n".join(text for _, text in shown)
+    )
+    unseen = len(entries) - len({name for name, _ in shown})
+    rest = (
+        f"{how_many(unseen, 'file')} of {len(entries):,} have no passage here. find_files lists files,"
+        " search_files searches all of them at once, read_file shows one."
         f" read_each over all of them takes about {_price(entries)}."
     )
-    return "\n\n".join(parts), unseen
+    look = FolderLook(summary=summary, names=names, passages=passages if shown else "", rest=rest)
+    return look, unseen
 
 
 def _price(entries: Sequence[Entry]) -> str:

@@ -30,9 +30,17 @@ def has_signs(state: AgentState) -> bool:
     return any(file.get("signs") for file in state.get("look", {}).get("files", []))
 
 
-def situation(state: AgentState, services: Services, context: Context) -> dict[str, Any]:
-    """The values of `_rules.md` and `_situation.md`: the tools in short; the task, its answer's form, its
-    files as they were looked at, guidance, and the earlier tasks of the thread."""
+def situation(
+    state: AgentState, services: Services, context: Context, *, plans: bool = False
+) -> dict[str, Any]:
+    """The values of `_rules.md` and `_situation.md`.
+
+    Args:
+        state: The state, for task, files, guidance and earlier tasks.
+        services: The tools on offer.
+        context: The run's choices.
+        plans: Whether the role makes or examines plans, and so sees the names of a folder's files.
+    """
     tools = services.offered(state)
     return {
         "one_worker": services.one_worker,
@@ -41,7 +49,8 @@ def situation(state: AgentState, services: Services, context: Context) -> dict[s
         "task": state.get("task", ""),
         "answer_format": context.answer_format,
         "look": state.get("look") or {"files": []},
-        "folder": state.get("look", {}).get("folder", ""),
+        "folder": state.get("look", {}).get("folder"),
+        "plans": plans,
         "reads_each": "read_each" in tools,
         "signs": has_signs(state),
         "file_list": files_text(state.get("files", []), state.get("folders", [])),

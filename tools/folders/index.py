@@ -203,7 +203,7 @@ class FolderIndex(Database):
         if names is not None:
             among = [_json(names)]
             chosen = (
-                " AND words.rowid IN (SELECT p.id FROM passages p JOIN files f ON f.content = p.content"
+                " AND +words.rowid IN (SELECT p.id FROM passages p JOIN files f ON f.content = p.content"
                 " WHERE f.name IN (SELECT value FROM json_each(?)))"
             )
         rows = self._all(

@@ -16,6 +16,7 @@ from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
 from forethought.tools.sandbox.program import MODULES, Backend, Calls, Program
 
+_USED = re.compile(r"""\b(?:files|tables)\b(?:\s*\[\s*(['"])(.*?)\1\s*\])?""")
 _READING_S = 60
 """Time that the tool may take, besides running the code, to read the given files but one."""
 _CALLING_S = 240
@@ -148,7 +149,7 @@ async def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
     from forethought.tools.documents.reader import load_content
 
     unread = ""
-    for name, content_hash in env.files.items():
+    for name, content_hash in _files_for(env, code).items():
         try:
             content = await load_content(env.store, content_hash, name, env.settings)
         except ToolError as error:
@@ -156,6 +157,12 @@ async def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
             continue
         inputs["files"][name], inputs["tables"][name] = content.text, content.tables
     return {key: value if key in ("results", *wanted) else {} for key, value in inputs.items()}, unread
+
+
+def _files_for(env: ToolEnv, code: str) -> dict[str, str]:
+    """The files that the code names; all files if it also takes them otherwise, or names one that is not."""
+    names = {found[1] for found in _USED.findall(code)}
+    return {name: env.files[name] for name in names} if names <= {*env.files} else dict(env.files)
 
 
 def _keys(inputs: Mapping[str, Any], code: str) -> str:

@@ -19,6 +19,7 @@ from forethought.tools.folders.given import file_origins
 from forethought.tools.given_files import find_name
 from forethought.tools.sandbox.program import MODULES, Backend, CallError, Calls, Program
 
+_USED = re.compile(r"""\b(?:files|tables)\b(?:\s*\[\s*(['"])(.*?)\1\s*\])?""")
 _READING_S = 60
 """Time that the tool may take, besides running the code, to read the given files but one."""
 _CALLING_S = 240
@@ -182,11 +183,21 @@ async def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
     for name in (table for table in env.tables if table in code):
         rows = await asyncio.to_thread(stored_table, env.store, name) or []
         inputs["tables"][name] = [["" if cell is None else cell for cell in row] for row in rows]
+    if env.folders and env.folders.refs and not (unread or inputs["files"] or inputs["tables"]):
+        raise ToolError(
+            "`files` and `tables` hold only files whose names are in the code, and it names none",
+            cause="arguments",
+            hint="Go through `file_names` with text_of(name).",
+        )
     return {key: value if key in ("results", *wanted) else {} for key, value in inputs.items()}, unread
 
 
 def _files_for(env: ToolEnv, code: str) -> dict[str, str]:
-    """The files that are read before the code runs: of folders only those that it names."""
+    """The files that are read before the code runs: those that it names, or all; of a folder, those that it
+    names."""
+    names = {found[1] for found in _USED.findall(code)}
+    if all(name in env.files for name in names):
+        return {name: env.files[name] for name in names}
     if env.folders is None or not env.folders.refs:
         return dict(env.files)
     whole = set(env.folders.files)

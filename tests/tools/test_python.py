@@ -115,8 +115,8 @@ def test_files_are_read_only_when_the_code_names_them(
 
 def test_a_file_without_text_does_not_hide_the_others(env: ToolEnv) -> None:
     env = dataclasses.replace(env, files={**env.files, "gone.txt": "0" * 64})
-    seen = asyncio.run(call_tool(PYTHON, {"code": "files['note.txt']"}, env))
-    assert seen.text.startswith("café\n[not in `files`: gone.txt")
+    seen = asyncio.run(call_tool(PYTHON, {"code": "len(files), files['note.txt']"}, env))
+    assert seen.text.startswith("(2, 'café')\n[not in `files`: gone.txt")
     failed = asyncio.run(call_tool(PYTHON, {"code": "files['gone.txt']"}, env))
     assert "KeyError" in failed.text
     assert "[not in `files`: gone.txt" in failed.text

@@ -21,7 +21,7 @@ from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv
 from forethought.tools.call import call_tool
 from forethought.tools.files import FileStore
-from forethought.tools.python import PYTHON
+from forethought.tools.python import PYTHON, _files_for
 from forethought.tools.sandbox.sandlock import why_not
 
 Backend = Literal["monty", "sandlock"]
@@ -175,3 +175,17 @@ def test_long_output_keeps_its_head_and_its_end_and_the_last_value(run: Run) -> 
     both = run("for n in range(9000):\n    print('row', n)\n'v' * 30000")
     assert both.text.startswith("row 0\n")
     assert both.text.endswith("vvv")
+
+
+@pytest.mark.parametrize(
+    ("code", "read"),
+    [
+        ("tables['a.csv']", ["a.csv"]),
+        ('files["a.csv"] + files[ "b.csv" ]', ["a.csv", "b.csv"]),
+        ("[files[name] for name in ('a.csv',)]", ["a.csv", "b.csv", "c.csv"]),
+        ("tables['none.csv']", ["a.csv", "b.csv", "c.csv"]),
+    ],
+)
+def test_only_the_files_that_the_code_names_are_read(code: str, read: list[str]) -> None:
+    env = ToolEnv(Settings(), files={name: name for name in ("a.csv", "b.csv", "c.csv")})
+    assert sorted(_files_for(env, code)) == read

@@ -56,3 +56,24 @@ def test_work_for_several_is_cancelled_when_all_have_given_it_up() -> None:
     with pytest.raises(CancelledError):
         other.result(10)
     assert again.result(10) == 2
+
+
+def test_results_are_kept_by_weight_and_failures_for_a_while() -> None:
+    shared: SharedWork[bytes] = SharedWork(
+        10, Turns(1), weigh=len, failure_s=lambda error: 60 if isinstance(error, ValueError) else 0
+    )
+    assert shared.start("large", lambda: b"x" * 8).result(10) == b"x" * 8
+    assert shared.start("small", lambda: b"y" * 4).result(10) == b"y" * 4
+    shared.start("third", lambda: b"z").result(10)
+    assert shared.start("large", lambda: b"again").result(10) == b"again"
+    for kind, begun in ((ValueError, 1), (KeyError, 2)):
+        tries: list[int] = []
+
+        def fail(kind: type[Exception] = kind, tries: list[int] = tries) -> bytes:
+            tries.append(1)
+            raise kind
+
+        for _ in range(2):
+            with pytest.raises(kind):
+                shared.start(kind, fail).result(10)
+        assert len(tries) == begun

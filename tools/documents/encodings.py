@@ -66,7 +66,10 @@ def _east_asian(sample: bytes) -> str:
 
 def _fits(sample: bytes, encoding: str) -> int:
     """How many letters fit a language that is written in the encoding, less what no word has."""
-    stripped = (word.strip(_AROUND) for word in _WORD.findall(sample.decode(encoding, "replace")))
+    text = sample.decode(encoding, "replace")
+    if "\ufffd" in text and encoding != "cp1252":
+        return -len(sample)
+    stripped = (word.strip(_AROUND) for word in _WORD.findall(text))
     words = [word for word in stripped if len(word) > 1]
     letters = [c for word in words for c in word.lower() if c > "\x7f"]
     unnatural = sum(

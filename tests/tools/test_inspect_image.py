@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fpdf import FPDF
 from PIL import Image as PIL
 
 from forethought.models.types import Image
@@ -109,3 +110,26 @@ async def test_a_picture_that_unpacks_to_too_much_is_refused(env: ToolEnv) -> No
     seen = await call_tool(INSPECT_IMAGE, {"path": "a.png"}, bomb)
     assert (seen.ok, seen.cause) == (False, "limit")
     assert "needs more than 100 MB of memory" in seen.text
+
+
+async def test_a_page_of_a_pdf_or_tiff_is_looked_at(env: ToolEnv) -> None:
+    document = FPDF()
+    for size in ((100, 50), (50, 100)):
+        document.add_page(format=size)
+        document.rect(5, 5, 20, 20)
+    fax = io.BytesIO()
+    PIL.new("L", (20, 10)).save(fax, "TIFF", save_all=True, append_images=[PIL.new("L", (10, 30))])
+    assert env.store is not None
+    files = {"scan.pdf": env.store.put(bytes(document.output())), "fax.tif": env.store.put(fax.getvalue())}
+    env = dataclasses.replace(env, files=files)
+    arguments = INSPECT_IMAGE.arguments(path="scan.pdf", question=None, page=2).model_dump()
+    assert "(page 2 of 2)" in (await INSPECT_IMAGE.run(env, **arguments)).text
+    assert isinstance(env.look, Looker)
+    wide, high = PIL.open(io.BytesIO(env.look.asked[-1][1].data)).size
+    assert high > wide > 300
+    arguments = INSPECT_IMAGE.arguments(path="fax.tif", question=None, page=2).model_dump()
+    assert "10 x 30 pixels (page 2 of 2)" in (await INSPECT_IMAGE.run(env, **arguments)).text
+    for path in files:
+        arguments = INSPECT_IMAGE.arguments(path=path, question=None, page=3).model_dump()
+        with pytest.raises(ToolError, match="there is no page 3"):
+            await INSPECT_IMAGE.run(env, **arguments)

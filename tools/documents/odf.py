@@ -124,6 +124,8 @@ class _Odf:
                 yield f" {self._remark(remark, ' '.join(''.join(passage).split()))}", ()
             elif name in ("change", "change-start", "change-end"):
                 yield from self._change(child, name, marks)
+            elif name == "hidden-text":
+                yield _get(child, "string-value"), (*marks, "hidden text")
             elif name in ("title", "desc"):
                 yield f"[picture: {self.text(child)}]", ()
             elif name == "a" and _get(child, "href").startswith("http"):
@@ -168,7 +170,7 @@ class _Odf:
 
     def _marks(self, element: Any) -> Iterator[str]:
         looks = self.looks(element)
-        if looks.get("display") == "none" or _name(element) == "hidden-text":
+        if looks.get("display") == "none":
             yield "hidden text"
         if looks.get("text-line-through-style", "none") != "none":
             yield "struck"

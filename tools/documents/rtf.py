@@ -22,7 +22,7 @@ def read_rtf(data: bytes) -> Document:
     from striprtf import striprtf
 
     source, at = data.decode("latin-1"), 0
-    source = _MARKED.sub(_marked, source)
+    source = _MARKED.sub(_marked, re.sub(r"\\bin(?!\d)", "", source))  # striprtf takes it for \\binN
     while group := _GROUP.search(source, at):
         author = _AUTHOR.findall(source[: group.start()])[-1:] if group[1] == "annotation" else []
         name = f"comment by {author[0]}" if author else group[1].replace("annotation", "comment")

@@ -183,7 +183,8 @@ async def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
     for name in (table for table in env.tables if table in code):
         rows = await asyncio.to_thread(stored_table, env.store, name) or []
         inputs["tables"][name] = [["" if cell is None else cell for cell in row] for row in rows]
-    if env.folders and env.folders.refs and not (unread or inputs["files"] or inputs["tables"]):
+    is_empty = not (unread or inputs["files"] or inputs["tables"] or _speaks_of("text_of", code))
+    if is_empty and env.folders and env.folders.refs:
         raise ToolError(
             "`files` and `tables` hold only files whose names are in the code, and it names none",
             cause="arguments",

@@ -31,7 +31,7 @@ Column = dict[str, float]
 
 
 def run(reader: Reader, chosen: Sequence[Case], folder: Path, keep: bool) -> Results:
-    """What came of each case: its faults, seconds, megabytes."""
+    """Measure each case: its faults, seconds, megabytes."""
     results: Results = {}
     for case in chosen:
         path = folder / case.key
@@ -87,7 +87,7 @@ def table(files: Column, columns: Mapping[str, Column]) -> str:
     for line in dict.fromkeys(line for column in columns.values() for line in column):
         values = (f"{column[line]:g}" if line in column else "" for column in columns.values())
         lines.append([line, f"{files[line]:g}" if line in files else "", *values])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(f"|{'|'.join(line)}|" for line in lines)
 
 
 def save(files: Column, columns: Mapping[str, Column]) -> None:

@@ -24,7 +24,7 @@ MARKS = {
     "placeholder": r"placeholder|empty|not filled|prompt|hint|example",
     "never": r"(?!)",
 }
-"""How a text may say that a value is not what it looks like."""
+"""Ways in which a text marks a look-alike."""
 TICK = r"(?<!not )(?<!un)(\[x\]|☒|☑|✓|✔|checked|ticked|selected|chosen)"
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u00ad": ""})
@@ -42,7 +42,7 @@ class Case:
     traps: Mapping[str, str]
     """Patterns of values that must not be there without a mark near them: one of MARKS, or a pattern."""
     about: Mapping[str, Any]
-    """What the file is made of."""
+    """The arguments of the file's builder."""
 
     @property
     def key(self) -> str:

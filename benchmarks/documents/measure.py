@@ -110,7 +110,7 @@ def _started(name: str) -> subprocess.Popen[str]:
 
 
 def judged(case: Case, found: dict[str, Any]) -> dict[str, Any]:
-    """The faults of a reading: of what is read (`fault`), and of ours, of the look and of python's files."""
+    """The faults of a reading; for Forethought also those of the look and of python's files."""
     texts = found["texts"]
     main = texts.get(case.where, texts["read"]) if case.where else texts["read"]
     result: dict[str, Any] = {"fault": case.fault(main)}

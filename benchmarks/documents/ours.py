@@ -1,4 +1,4 @@
-"""What a model sees of a file in Forethought: the first look, `read_file`, and python's files and tables."""
+"""The text that Forethought shows a model: first look, `read_file`, python's files and tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from forethought.tools.read_file import read_file
 
 try:
     from forethought.tools.members import with_members
-except ImportError:  # readers that do not open what is in a file
+except ImportError:  # readers that do not open attachments
 
     def with_members(files: Any, store: Any, settings: Any) -> Any:
         return files

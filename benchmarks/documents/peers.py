@@ -57,7 +57,7 @@ READERS: dict[str, Callable[[], Callable[[str], str]]] = {
 def main() -> None:
     """Serve until the input ends."""
     answers = sys.stdout
-    with contextlib.redirect_stdout(sys.stderr):  # what a reader prints is no answer
+    with contextlib.redirect_stdout(sys.stderr):  # a reader's own output is no answer
         read = READERS[sys.argv[1]]()
         for line in sys.stdin:
             began, text, error = time.monotonic(), "", ""

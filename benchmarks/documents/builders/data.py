@@ -1,5 +1,4 @@
-"""Plain files in any encoding, archives, databases, notebooks, OpenDocument files, and files of which only
-the first bytes are real."""
+"""Plain files in any encoding, archives, databases, notebooks, OpenDocument files, and mere first bytes."""
 
 from __future__ import annotations
 
@@ -79,7 +78,7 @@ def parquet(query: str) -> bytes:
 
 
 def notebook(source: str, *, out: Mapping[str, Any]) -> bytes:
-    """A Jupyter notebook of one cell; `out` is its output, in which PICTURE stands for a picture's data."""
+    """A Jupyter notebook of one cell; `out` is its output; PICTURE in it becomes a picture's data."""
     output = json.loads(json.dumps(out).replace("PICTURE", "iVBORw0KGgo" + "A" * 5000))
     cell = {
         "cell_type": "code",

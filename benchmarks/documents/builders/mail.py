@@ -1,4 +1,4 @@
-"""Messages (.eml, .mbox, Outlook's .msg) and what is attached to them."""
+"""Messages (.eml, .mbox, Outlook's .msg) and their attachments."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def relationships(targets: Mapping[str, Sequence[str]]) -> str:
 
 
 def content_types(overrides: Mapping[str, str]) -> str:
-    """The part that names the type of each part: name -> what comes after 'application/vnd.'."""
+    """The part that names the type of each part: name -> type without its 'application/vnd.'."""
     given = "".join(f'<Default Extension="{key}" ContentType="{kind}"/>' for key, kind in _TYPES.items())
     for name, kind in overrides.items():
         given += f'<Override PartName="/{name}" ContentType="application/vnd.{kind}"/>'

@@ -30,7 +30,7 @@ def pdf(
         pages: Lists of [x, y, text, size, options], or mappings with `text` (such a list), `draw` (operators
             before the text; `over`: after it), `annots` (the inside of annotations, or '@name'), `picture` (a
             scanned text), `page` and `xobjects` (more keys).
-        catalog: More keys of the catalogue. '@name' stands for an object, as everywhere in raw text.
+        catalog: More keys of the catalogue. '@name' refers to an object, as everywhere in raw text.
         objects: Raw objects, by name.
         files: Attached files: name -> text.
         bookmarks: [title, page from 0].

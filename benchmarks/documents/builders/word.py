@@ -157,7 +157,7 @@ def docx(
         endnotes: As footnotes.
         comments: Texts, or [author, text].
         header: The pages' header, in the language.
-        parts: More parts, by name; SPACES stands for the declaration of all namespaces.
+        parts: More parts, by name; SPACES in them declares all namespaces.
         files: Embedded files.
         links: Relationships of the document: id -> [type, target].
     """

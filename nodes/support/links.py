@@ -72,7 +72,10 @@ def looks(state: AgentState) -> list[tuple[str, str]]:
     look = state.get("look", {})
     folders = ", ".join(f"folder:{ref['name']}" for ref in state.get("folders", []))
     shown = [(f"file:{item['name']}", item["text"]) for item in look.get("files", [])]
-    return [*shown, *([(folders, "\n".join(map(str, look["folder"].values())))] if look.get("folder") else [])]
+    return [
+        *shown,
+        *([(folders, "\n".join(map(str, look["folder"].values())))] if look.get("folder") else []),
+    ]
 
 
 def result_of(record: Mapping[str, Any]) -> str:

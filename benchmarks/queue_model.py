@@ -5,7 +5,7 @@
 speaks the Chat Completions API at http://127.0.0.1:8399/v1. Each request becomes queue/N.prompt.txt: its
 messages, and the JSON schema that the reply must fit. It waits until queue/N.reply.json is there; write that
 file under another name and rename it, so that it is never read half-written. Tokens are estimated at four
-characters each. Give the agent time, no retries and this model:
+characters each, with the schema on one line. Give the agent time, no retries and this model:
 
     FORETHOUGHT_REQUEST_TIMEOUT_S=7200 FORETHOUGHT_REQUEST_RETRIES=0 forethought eval run traps \\
         --base-url http://127.0.0.1:8399/v1 --model openai:reader --seconds 100000 --yes --out runs/traps
@@ -39,7 +39,7 @@ def prompt_of(request: dict[str, Any], reader: Reader | None = None) -> str:
     messages = reader.sees(request["messages"]) if reader else request["messages"]
     parts = [f"=== {message['role']} ===\n{message['content']}" for message in messages]
     schema = request.get("response_format", {}).get("json_schema", {}).get("schema")
-    return "\n\n".join([*parts, f"=== schema of the reply ===\n{json.dumps(schema, indent=1)}"])
+    return "\n\n".join([*parts, f"=== schema of the reply ===\n{json.dumps(schema)}"])
 
 
 def serve(folder: Path, port: int, reader: Reader | None = None) -> ThreadingHTTPServer:
@@ -56,13 +56,13 @@ def serve(folder: Path, port: int, reader: Reader | None = None) -> ThreadingHTT
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            prompt, name = prompt_of(request), f"{next(numbers):05}"
+            sent, name = prompt_of(request), f"{next(numbers):05}"
             (folder / f"{name}.prompt.txt").write_text(prompt_of(request, reader), "utf-8")
             reply = folder / f"{name}.reply.json"
             while not reply.exists():
                 time.sleep(0.2)
             text = reply.read_text("utf-8")
-            spent = {"prompt_tokens": len(prompt) // 4, "completion_tokens": len(text) // 4}
+            spent = {"prompt_tokens": len(sent) // 4, "completion_tokens": len(text) // 4}
             message = {"role": "assistant", "content": text}
             body = json.dumps(
                 {

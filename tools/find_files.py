@@ -1,4 +1,4 @@
-"""The tool `find_files`: which files of the given folders there are, by name, kind or words."""
+"""The tool `find_files`: files of the given folders by name or by words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forethought.tools.folders.listing import grouped, listed
 from forethought.tools.folders.records import Entry
 
 _MOST_HITS = 2_000
-"""Passages from which files that speak of something are taken."""
+"""Maximum passages of a search for files."""
 
 
 async def find_files(

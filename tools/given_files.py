@@ -35,6 +35,9 @@ def find_name(path: str, files: Mapping[str, str]) -> str:
 
 def find_file(path: str, env: ToolEnv) -> tuple[FileStore, str, str]:
     """Where the given file that `path` means is: the storage, the content's hash, and its name."""
+    entry = env.folders.entry(path) if env.folders and path not in env.files else None
+    if entry is not None:  # of a folder, and not opened when it was indexed
+        raise ToolError(f"{entry.name} {entry.reason}", cause="limit", hint="Work without it, and say so.")
     name = find_name(path, env.files)
     assert env.store is not None, "a run with files has a storage"
     return env.store, env.files[name], name

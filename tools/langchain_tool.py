@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool, ToolException
 from langchain_core.tools import Tool as TextTool
 from langgraph.prebuilt import ToolNode
@@ -47,7 +48,7 @@ def from_langchain(tool: BaseTool, server: str = "", **options: Unpack[ToolOptio
         given = {aliases.get(name, name): value for name, value in arguments.items()}
         call = {"type": "tool_call", "name": tool.name, "id": call_id, "args": given}
         try:
-            return _observation(await node.ainvoke([call], runtime=_runtime()))
+            return _observation(await node.ainvoke([call], _config(), runtime=_runtime()))
         except ToolException as error:
             raise ToolError(str(error)) from error
         except Exception as error:
@@ -106,6 +107,13 @@ def _arguments(tool: BaseTool) -> type[BaseModel]:
         return arguments_model(tool.name, {k: v for k, v in shown.items() if k != "description"})
     except ValueError as error:
         raise ValueError(f"the schema of {tool.name} {error}") from error
+
+
+def _config() -> RunnableConfig:
+    """The run's config, by which a tool sees all channels. Since langgraph 1.2.24 it would see the input
+    schema of its node, which holds only ids."""
+    config = ensure_config()
+    return {**config, "configurable": {**config["configurable"], "__pregel_read_state": None}}
 
 
 def _runtime() -> Runtime[Any]:

@@ -17,7 +17,7 @@ from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_t
 from forethought.tools.each.store import stored_table
 from forethought.tools.folders.given import file_origins
 from forethought.tools.given_files import find_name
-from forethought.tools.sandbox.program import MODULES, Backend, Calls, Program
+from forethought.tools.sandbox.program import MODULES, Backend, CallError, Calls, Program
 
 _READING_S = 60
 """Time that the tool may take, besides running the code, to read the given files but one."""
@@ -204,7 +204,10 @@ def _lazily(env: ToolEnv, code: str) -> tuple[dict[str, Any], dict[str, Callable
     )
 
     def text_of(name: str) -> str:
-        return _valid(folders.text(find_name(str(name), env.files)))
+        try:
+            return _valid(folders.text(find_name(str(name), env.files)))
+        except ToolError as error:
+            raise CallError(error.message) from error
 
     return {"file_names": names}, {"text_of": text_of}
 

@@ -45,7 +45,7 @@ def list_files(options: ListOptions) -> int:
 
 
 def forget(options: ForgetOptions) -> int:
-    """Delete what was read of a folder. The folder itself stays as it is."""
+    """Delete the index of a folder, not the folder."""
     from forethought.tools.folders.places import kept_folders
 
     wanted = Path(os.path.expanduser(options.folder)).resolve()

@@ -145,11 +145,20 @@ def _reflector_is_on(moment: Moment, limits: Mapping[str, float]) -> bool:
     return moment.context.wants("prospective_reflection") is not False
 
 
-def _only_reads(moment: Moment, limits: Mapping[str, float]) -> bool:
-    """Of a plan whose open part only reads; only the answer is built on it."""
-    pending = open_subtasks(moment.state.get("plan", {}))
-    harmless = all(map(_reads, moment.tools.values())) and not any(one["depends_on"] for one in pending)
-    return harmless or all(is_reading(subtask, moment.tools) for subtask in pending)
+def _changes_nothing(moment: Moment, limits: Mapping[str, float]) -> bool:
+    """Whether the open part of the plan only reads and computes, and begins with calls that the plan holds."""
+    tools, pending = moment.tools, open_subtasks(moment.state.get("plan", {}))
+    if all(map(_reads, tools.values())) and not any(subtask["depends_on"] for subtask in pending):
+        return True
+    workers_may_go_on = all(map(_is_harmless, tools.values()))
+
+    def is_safe(subtask: Subtask) -> bool:
+        call = subtask.get("call")
+        if not call or call["tool"] not in tools or not _is_harmless(tools[call["tool"]]):
+            return False
+        return workers_may_go_on or call.get("finishes", True)
+
+    return all(map(is_safe, pending))
 
 
 def _has_few_subtasks(moment: Moment, limits: Mapping[str, float]) -> bool:
@@ -174,10 +183,13 @@ def _only_wording_changed(moment: Moment, limits: Mapping[str, float]) -> bool:
 
 
 def _move_only_reads(moment: Moment, limits: Mapping[str, float]) -> bool:
-    """Of a subtask that begins with a reading, or if no tool does more than read."""
+    """Whether the next move can only read: no tool does more, or the subtask began with a reading and no
+    tool changes or sends anything."""
     if moment.subtask is None:
         return False
-    return is_reading(moment.subtask, moment.tools) or all(map(_reads, moment.tools.values()))
+    tools = moment.tools.values()
+    begins = is_reading(moment.subtask, moment.tools) and all(map(_is_harmless, tools))
+    return begins or all(map(_reads, tools))
 
 
 def _nothing_went_wrong(moment: Moment, limits: Mapping[str, float]) -> bool:
@@ -190,7 +202,7 @@ def _nothing_went_wrong(moment: Moment, limits: Mapping[str, float]) -> bool:
 
 CONDITIONS: Mapping[str, Condition] = {
     "reflector_is_on": _reflector_is_on,
-    "only_reads": _only_reads,
+    "changes_nothing": _changes_nothing,
     "has_few_subtasks": _has_few_subtasks,
     "answer_is_checked": _answer_is_checked,
     "no_check_failed": _no_check_failed,
@@ -266,6 +278,11 @@ def is_reading(subtask: Subtask, tools: Mapping[str, Tool]) -> bool:
 def _reads(tool: Tool) -> bool:
     """Whether a tool reads or looks up, and does nothing else."""
     return tool.only_fetches and not (tool.runs_code or tool.asks_person)
+
+
+def _is_harmless(tool: Tool) -> bool:
+    """Whether a tool neither changes nor sends anything."""
+    return tool.runs_code or tool.only_fetches
 
 
 def all_seen(state: AgentState) -> bool:

@@ -1,7 +1,7 @@
 """A first look at a run's folders, before the first plan and without a model.
 
-Its index gives all of it: how many files of which kinds, their names or groups of names, and the passages of
-the whole folder that fit the task best. It always says how many files are not shown, and what reaches them.
+The index gives the numbers and kinds of files, their names or groups of names, and the passages that fit the
+task best. The look always says how many files it does not show, and names the tools that reach them.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _UNREADABLE = 5
 """Files that cannot be read, by name."""
 _VERSIONS = 4
 _MANY = 60
-"""Groups of names from which they tell little: they have a third of their room."""
+"""So many groups of names tell little, and get a third of their room."""
 
 
 def look_at_folders(folders: Folders, task: str, room: int) -> tuple[str, int]:
-    """What a prompt shows of the folders, and how many files it does not show. Blocking.
+    """Write the look, and count the files that it does not show. Blocking.
 
     Args:
         folders: The run's folders.
-        task: What is to be done: passages that fit it are shown.
+        task: The task, for the choice of passages.
         room: Bytes.
     """
     entries = folders.entries()

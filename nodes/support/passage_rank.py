@@ -1,6 +1,6 @@
-"""Which passages of texts fit a query: paragraphs and groups of rows with their headings, not single lines.
+"""Rank passages of texts: paragraphs and groups of rows with their headings, not single lines.
 
-The words are those of a folder's index (`tools.folders.words`): stems, numbers and dates in one form.
+It compares the words that a folder's index has (`tools.folders.words`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from forethought.tools.folders.passages import passages
 from forethought.tools.folders.words import language_of, query_terms, tokens
 
 _CANDIDATES = 3_000
-"""Passages of a very long text that are ranked: those with its rarest words."""
+"""Maximum passages of a very long text that are ranked; those with the rarest words come first."""
 _SHOWN = 60_000
 """Characters of the passages that are chosen from a very long text."""
 _ENDS = 8_000
@@ -36,7 +36,7 @@ def rank_passages(query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
 
 
 def spans(text: str) -> list[tuple[int, int, str]]:
-    """Where each passage of a text begins and ends, and the headings above it."""
+    """The start, the end and the headings of each passage in a text."""
     return [(each.start, each.stop, each.heading) for each in passages(Document((Section(text),)))[1]]
 
 
@@ -45,7 +45,7 @@ def selection(text: str, query: str, mark: str) -> tuple[str, tuple[int, ...]]:
 
     Args:
         text: The text.
-        query: What the passages should fit.
+        query: The task.
         mark: Passages that hold it are chosen first.
 
     Returns:
@@ -92,7 +92,7 @@ def _candidates(text: str, query: str, starts: Sequence[int]) -> list[int]:
 
 
 def _first(hits: Iterable[int]) -> list[int]:
-    """As many of them as tell that a word is common."""
+    """The first hits: more would only tell that a word is common."""
     return [hit for _, hit in zip(range(20 * _CANDIDATES), hits, strict=False)]
 
 

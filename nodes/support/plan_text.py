@@ -10,6 +10,7 @@ from forethought.nodes.support.prompt_text import call_text
 from forethought.nodes.support.shares import LINE_CHARS, MANY
 from forethought.sizes import Sizes
 from forethought.state.agent import Plan, Subtask
+from forethought.state.plan_words import own_words
 from forethought.text import cut, one_line
 
 OUTLINE_CHARS = 6_000
@@ -51,7 +52,7 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
 def plan_outline(plan: Plan, sizes: Sizes) -> str:
     """The plan in short, a line a subtask: id, status and the head of its description."""
     lines = [
-        f"{item['id']} [{item['status']}]: {one_line(item['description'], LINE_CHARS)}"
+        f"{item['id']} [{item['status']}]: {one_line(own_words(item['description'])[0], LINE_CHARS)}"
         for item in plan.get("subtasks", [])
     ]
     return cut("\n".join(lines), min(OUTLINE_CHARS, sizes.written))

@@ -17,6 +17,7 @@ from forethought.nodes.support.attachments import take_attachments
 from forethought.nodes.support.services import Services
 from forethought.state.agent import AgentState, FileRef, Json, Progress, Status
 from forethought.state.context import Context, models_of
+from forethought.state.folder import FolderRef
 from forethought.state.reducers import CLEAR, merge_files
 from forethought.text import sanitize_text
 from forethought.tools.files import FilesError, named_file, take_in
@@ -244,6 +245,7 @@ async def refuse(state: AgentState, reason: str, services: Services) -> Json:
     """
     state, _ = _sanitize_state(state)
     files = await asyncio.to_thread(_usable_files, state, services)
+    folders = await asyncio.to_thread(_usable_folders, state, services)
     try:
         text = task_text(state)[0]
         guidance = guidance_of(state, text)
@@ -259,7 +261,7 @@ async def refuse(state: AgentState, reason: str, services: Services) -> Json:
     }
     refusal = AIMessage(f"I cannot accept this task: {progress['refused']}")
     update = _task_update("failed", text, [CLEAR, *files], guidance, progress, [refusal])
-    return {**update, "folders": [CLEAR]} if state.get("folders") else update
+    return {**update, "folders": [CLEAR, *folders]} if state.get("folders") else update
 
 
 def _usable_files(state: AgentState, services: Services) -> list[FileRef]:
@@ -269,3 +271,12 @@ def _usable_files(state: AgentState, services: Services) -> list[FileRef]:
         with suppress(FilesError):
             files.append(take_in(item, store=services.store, settings=services.settings))
     return files
+
+
+def _usable_folders(state: AgentState, services: Services) -> list[FolderRef]:
+    """The thread's folders that are indexed here."""
+    folders: list[FolderRef] = []
+    for ref in state.get("folders", []):
+        with suppress(FilesError):
+            folders.append(known_folder(ref, services.settings))
+    return folders

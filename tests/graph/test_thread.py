@@ -207,9 +207,9 @@ async def test_a_file_given_in_the_middle_of_a_task_is_stored(drive: Drive) -> N
     assert "a.txt (1 kB)" in out.asked("Plan")[-1].text
 
 
-async def test_a_files_folders_become_part_of_its_name(drive: Drive) -> None:
+async def test_a_file_keeps_the_folders_in_its_name(drive: Drive) -> None:
     out = await drive(Script(), task={"task": "x", "files": [{"name": "docs/a.txt", "data": "b25l"}]})
-    assert (out.status, [file["name"] for file in out.state["files"]]) == ("answered", ["docs_a.txt"])
+    assert (out.status, [file["name"] for file in out.state["files"]]) == ("answered", ["docs/a.txt"])
 
 
 async def test_a_refused_file_is_let_go_of_and_the_others_stay(drive: Drive) -> None:

@@ -104,3 +104,13 @@ async def test_a_long_file_is_searched_without_a_folder(tmp_path: Path) -> None:
     assert "search_files" not in offered(box, [small])  # type: ignore[list-item]
     assert "search_files" in offered(box, [{**small, "size": LONG_FILE}])  # type: ignore[list-item]
     assert "find_files" not in offered(box, [{**small, "size": LONG_FILE}])  # type: ignore[list-item]
+
+
+async def test_a_program_reads_the_files_of_a_folder_one_by_one(env: ToolEnv, tmp_path: Path) -> None:
+    python = toolbox(settings_in(tmp_path))["python"]
+    counted = "sum('courier' in text_of(name) for name in file_names * 15), len(file_names)"
+    assert (await call_tool(python, {"code": counted}, env)).text == "(1500, 101)"
+    named = await call_tool(python, {"code": "files['lease.md'][:7], list(files)"}, env)
+    assert (named.text, named.origin) == ("('# Lease', ['lease.md'])", "file:lease.md")
+    missing = await call_tool(python, {"code": "text_of('none.txt')"}, env)
+    assert (missing.ok, "no file called none.txt" in missing.text) == (False, True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 VERSION = 1
-"""Of the tables and of what `words` makes of a text: an index of another version is made anew."""
+"""Version of the tables and of `words`. An index of another version is made anew."""
 _SCHEMA = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE files (
@@ -65,7 +65,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """A transaction: what it writes is kept whole or not at all."""
+        """A transaction: it keeps all of its writes or none."""
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -76,12 +76,12 @@ class Database:
             self._db.execute("COMMIT")
 
     def about(self, key: str) -> str:
-        """What is kept about the folder under `key` ('' if nothing)."""
+        """The fact about the folder under `key` ('': none)."""
         row = self._row("SELECT value FROM about WHERE key = ?", key)
         return row[0] if row else ""
 
     def set_about(self, **values: str) -> None:
-        """Keep what is said about the folder."""
+        """Keep facts about the folder."""
         with self._lock:
             self._db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", values.items())
 

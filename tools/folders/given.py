@@ -34,24 +34,24 @@ class Folder:
     name: str
     index: FolderIndex
     prefix: str
-    """What its files' names begin with: '' where it is the run's only folder."""
+    """The beginning of its files' names: '' if the run has no other folder."""
 
     @property
     def root(self) -> Path:
-        """Where it is on this machine."""
+        """Its path on this machine."""
         return Path(self.index.about("root"))
 
 
 @dataclass(frozen=True)
 class Folders:
-    """The folders of a run, and the files that were given one by one. All is read from indexes but `data`."""
+    """The folders of a run, and its other files. Every answer comes from an index."""
 
     refs: Sequence[FolderRef]
     settings: Settings
     files: Mapping[str, str] = field(default_factory=dict)
     """Name -> content hash of the files that were given one by one."""
     store: FileStore | None = None
-    """Where those are."""
+    """The storage of those files."""
 
     @cached_property
     def each(self) -> list[Folder]:
@@ -68,7 +68,7 @@ class Folders:
 
     @cached_property
     def searched(self) -> list[Folder]:
-        """The folders, and an index in memory of the other files, which is made once a process."""
+        """The folders, and an index in memory of the other files."""
         if not self.files or self.store is None:
             return self.each
         return [*self.each, Folder("", index_in_memory(self.files, self.store, self.settings), "")]
@@ -111,7 +111,7 @@ class Folders:
             query: Words, or a question.
             limit: Number of passages.
             names: Search only the files of these names.
-            of_one: Beyond so many, passages of one file come after those of others.
+            of_one: Passages of one file before other files come.
         """
         hits: list[Hit] = []
         for folder in self.searched:
@@ -162,7 +162,7 @@ FEW = 6
 
 
 def file_origins(names: Iterable[str]) -> str:
-    """The origin of what was read from these files: a few of them by name, and how many more."""
+    """The origin of text from these files: a few names, and the number of the others."""
     unique = list(dict.fromkeys(names))
     few = [f"file:{name}" for name in unique[:FEW]]
     return ", ".join([*few, f"{len(unique) - FEW} more files"] if len(unique) > FEW else few)
@@ -194,7 +194,7 @@ def _bytes(folder: Folder, entry: Entry) -> bytes:
 
 
 class AllFiles(Mapping[str, str]):
-    """Name -> content hash of all files of a run; those of folders are looked up when they are asked for."""
+    """Name -> content hash of all files of a run. A folder's index is read only if it is asked."""
 
     def __init__(self, files: Mapping[str, str], folders: Folders) -> None:
         self._files, self._folders = files, folders
@@ -220,7 +220,7 @@ class AllFiles(Mapping[str, str]):
 
 
 class Access(TypedDict):
-    """What a tool's environment knows of the run's files."""
+    """The part of a tool's environment about files."""
 
     files: Mapping[str, str]
     folders: Folders
@@ -235,8 +235,8 @@ def access(
     Args:
         given: The state's files.
         refs: The state's folders.
-        settings: Where indexes are kept.
-        store: Where the files are.
+        settings: The data folder.
+        store: The storage of the files.
     """
     files = {item["name"]: item["hash"] for item in given if not isinstance(item, str)}
     folders = Folders(refs, settings, files, store)
@@ -248,7 +248,7 @@ def access(
 
 @dataclass(frozen=True)
 class WithFolders(FileStore):
-    """A run's storage, which finds the contents of its folders' files where they are."""
+    """A run's storage. It reads files of folders from the folders themselves."""
 
     folders: Folders | None = field(default=None, compare=False)
 

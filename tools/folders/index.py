@@ -30,7 +30,7 @@ OF_ONE_FILE = 3
 class FolderIndex(Database):
     """An index in one SQLite file, or in memory."""
 
-    # What a scan needs.
+    # For a scan.
 
     def manifest(self) -> dict[str, tuple[int, int]]:
         """Size and time of each file that is known."""
@@ -143,7 +143,7 @@ class FolderIndex(Database):
             self._rename(number, named)
         self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
 
-    # What tools need.
+    # For tools.
 
     def counts(self) -> tuple[int, int, int]:
         """How many files there are, how many of them have no text, and their size in bytes."""
@@ -155,7 +155,7 @@ class FolderIndex(Database):
         return row[0], row[1], row[2]
 
     def entries(self, names: Sequence[str] | None = None) -> list[Entry]:
-        """All files, or those of these names, by name."""
+        """All files by name, or only the named ones."""
         chosen = "" if names is None else " WHERE f.name IN (SELECT value FROM json_each(?))"
         rows = self._all(
             "SELECT f.name, f.size, f.modified, ifnull(c.hash, ''), ifnull(c.characters, 0),"
@@ -192,7 +192,7 @@ class FolderIndex(Database):
     ) -> list[Hit]:
         """The passages that fit `query` best, best first; of the files called `names` if any are given.
 
-        Beyond `of_one`, passages of one file come after those of others.
+        After `of_one` passages of a file, other files come first.
         """
         match, read = self._match(query)
         if not match:
@@ -203,7 +203,7 @@ class FolderIndex(Database):
         if names is not None:
             among = [_json(names)]
             chosen = (
-                " AND words.rowid IN (SELECT p.id FROM passages p JOIN files f ON f.content = p.content"
+                " AND +words.rowid IN (SELECT p.id FROM passages p JOIN files f ON f.content = p.content"
                 " WHERE f.name IN (SELECT value FROM json_each(?)))"
             )
         rows = self._all(
@@ -231,7 +231,7 @@ class FolderIndex(Database):
     def _match(self, query: str) -> tuple[str, int]:
         """The query for FTS5, any of the telling words, and how many rows it reads, roughly.
 
-        The commonest words are left out where there are many rows.
+        It leaves out the commonest words if there are many rows.
         """
         languages = self.about("languages").split()
         counted = []

@@ -1,4 +1,4 @@
-"""What a person or a client names: single files, small folders file by file, large ones as an index."""
+"""Take in files and folders: a small folder file by file, a large one as an index."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def _silent(done: int, total: int) -> None:
 
 @dataclass
 class Given:
-    """What was taken in."""
+    """Files and folders as the graph takes them."""
 
     files: list[FileRef] = field(default_factory=list)
     folders: list[FolderRef] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """A line on each folder: what it holds, and what cannot be read."""
+    """A line on each folder: its files, and those that cannot be read."""
 
     @property
     def channels(self) -> dict[str, list[Any]]:
-        """What the graph's input takes."""
+        """The channels of the graph's input."""
         return {"files": list(self.files)} | ({"folders": list(self.folders)} if self.folders else {})
 
 
@@ -56,7 +56,7 @@ def take_paths(
 
     Args:
         paths: Files and folders, each taken once.
-        settings: Where contents and indexes are kept.
+        settings: The data folder and limits.
         exclude: Patterns of a folder's files to leave out.
         progress: Told about each file of a large folder that is read.
         contents: Files by name and content besides those.
@@ -91,7 +91,7 @@ def index_folder(
 
     Args:
         root: The folder.
-        settings: Where indexes are kept, and the limits of a reading.
+        settings: The data folder and limits.
         exclude: Patterns of files to leave out.
         progress: Told about each file that is read.
 
@@ -118,9 +118,9 @@ def index_folder(
 
 
 def read_again(refs: Iterable[FolderRef], settings: Settings) -> Given:
-    """Bring the indexes of a thread's folders up to date; only those that differ are in what is given.
+    """Bring the indexes of a thread's folders up to date. Blocking.
 
-    A folder that is gone keeps its index. Blocking.
+    The result has only folders with changes. A folder that is gone keeps its index.
     """
     given = Given()
     for ref in refs:
@@ -140,7 +140,7 @@ def read_again(refs: Iterable[FolderRef], settings: Settings) -> Given:
 
 
 def news(ref: FolderRef, report: Scan) -> str:
-    """What a scan found, in a line."""
+    """A scan in a line."""
     said = [f"{one_line(ref['name'])}: {how_many(ref['count'], 'file')}"]
     for what, names in (("added", report.added), ("changed", report.changed), ("removed", report.removed)):
         if names and len(names) < ref["count"]:

@@ -13,7 +13,7 @@ from forethought.tools.folders.records import Entry
 
 _NUMBER = re.compile(r"\d+")
 _LEAST = 3
-"""Files from which alike names are one line."""
+"""Minimum number of similar names that become one line."""
 
 
 def listed(entry: Entry) -> str:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from forethought.tools.documents.document import Document, split_header, stretches
 
 SIZE = 700
-"""Characters up to which neighbouring paragraphs or rows are one passage."""
+"""Maximum characters of neighbouring paragraphs or rows in one passage."""
 LONGEST = 1400
-"""Characters from which a paragraph is cut."""
+"""A longer paragraph is cut."""
 _HEADING = 160
 _GAP = re.compile(r"\n{2,}")
 _TITLE = re.compile(r"(#{1,6})\s+(.+)")
@@ -32,7 +32,7 @@ class Passage:
 
 
 def passages(document: Document) -> tuple[str, list[Passage]]:
-    """The document's whole text, and the passages that it is made of, in order and without a gap."""
+    """Cut a document into passages, in order and without a gap. Returns its text and them."""
     whole, found = document.text, list[Passage]()
     start, line = 0, 1
     for section in document.sections:
@@ -52,10 +52,10 @@ def passages(document: Document) -> tuple[str, list[Passage]]:
 
 
 def _cuts(text: str) -> Iterator[tuple[int, str]]:
-    """Where each passage of a section begins, and the headings above it. A heading begins a passage."""
+    """The start of each passage in a section, and its headings. A heading begins a passage."""
     titles: dict[int, str] = {}
     begun: int | None = None
-    """Where headings begin of which no text has come yet."""
+    """Start of headings that still have no text."""
     size = SIZE
     for start, block in _blocks(text):
         if title := _TITLE.match(block):
@@ -89,7 +89,7 @@ def _columns(header: str) -> str:
 
 
 def _parts(start: int, block: str) -> Iterator[int]:
-    """Where the second and later parts of a long paragraph begin."""
+    """The starts of a long paragraph's parts after the first."""
     for piece in list(stretches(block, SIZE))[:-1]:
         start += len(piece)
         yield start
@@ -106,7 +106,7 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _groups(start: int, header: str, rows: list[str]) -> Iterator[int]:
-    """Where the second and later groups of a table's rows begin."""
+    """The starts of a table's groups of rows after the first."""
     at, size = start + len(header) + 1, len(header) + 1
     for number, row in enumerate(rows):
         if number and size + len(row) > SIZE:

@@ -1,4 +1,4 @@
-"""Where the indexes of folders are.
+"""The places of folders' indexes.
 
 A run's state holds a folder's id alone. The id cannot be guessed, since it is made with a secret of the data
 folder: a client of a server reaches no folder but those that were given to it.
@@ -57,7 +57,7 @@ def folder_id(root: Path, settings: Settings) -> str:
 
 
 def index_path(number: str, settings: Settings) -> Path:
-    """Where the index of a folder is or would be. Raises FilesError for what is no id."""
+    """The path of a folder's index. Raises FilesError if `number` is no id."""
     if not (len(number) == 32 and all(c in "0123456789abcdef" for c in number)):
         raise FilesError("a folder's id must be 32 hexadecimal digits: give the folder again")
     return settings.data_dir / "folders" / f"{number}.sqlite"

@@ -1,4 +1,4 @@
-"""What an index knows of a file, and what a search finds."""
+"""Records of an index: files, hits, contents."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Content:
-    """What was read of a file: its text in passages, or why there is none."""
+    """The text of a file in passages, or the reason why there is none."""
 
     hash: str
     text: str = ""

@@ -1,7 +1,9 @@
-"""Bring the index of a folder up to date: read what is new or changed, by size and time, then by content.
+"""Bring the index of a folder up to date.
 
-The parsers' processes read documents, as many side by side as there are cores; plain text is read here. What
-is read is kept every second, so that an interrupted scan goes on where it was.
+A file is read again if its size or time differs, and parsed if its content is new.
+
+The parsers' processes read documents, as many side by side as there are cores; plain text is read here. Every
+second the index keeps the finished files, so that an interrupted scan can continue.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass
 class Scan:
-    """What a scan found."""
+    """The findings of a scan."""
 
     added: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
@@ -48,7 +50,7 @@ def scan(
     exclude: Sequence[str] = (),
     progress: Progress = lambda done, total: None,
 ) -> Scan:
-    """Read what is new in the folder `root`. Blocking.
+    """Read new and changed files of the folder `root`. Blocking.
 
     Args:
         root: The folder.
@@ -114,7 +116,7 @@ def _write(index: FolderIndex, waiting: Iterable[tuple[Found, Content | None]], 
 def _readings(
     root: Path, news: Iterable[Found], index: FolderIndex, settings: Settings
 ) -> Iterator[tuple[Found, Content | None]]:
-    """What each file holds, in the order in which they are done."""
+    """The content of each file, as soon as it is read."""
     most = 2 * (os.cpu_count() or 1)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         running: set[Future[tuple[Found, Content | None]]] = set()

@@ -1,4 +1,4 @@
-"""The words by which passages are found: stems, numbers and dates in one form, whatever a file writes.
+"""The words of passages in an index: stems, and numbers and dates in one form.
 
 A text is stemmed in the language of most of its function words. A query is stemmed in every language of the
 index, so that it needs no language of its own.
@@ -35,7 +35,7 @@ STOP = _ENGLISH.union(
 _SAMPLE = 5_000
 _WORD = re.compile(r"[^\W_]+")
 _LEFT_OUT = 60
-"""Characters of a word that is none: base64, a checksum."""
+"""A longer word is base64 or a checksum."""
 _CODE = re.compile(r"\b(?=[\w/.-]*\d)(?=[\w/.-]*[^\W\d_])\w+(?:[-/.]\w+)+\b")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _GROUPED = re.compile(
@@ -44,7 +44,7 @@ _GROUPED = re.compile(
 _DECIMAL = re.compile(r"(?<![\w.,])\d+[.,]\d+(?![\d]|[.,]\d)")
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 _BEFORE = 30
-"""Characters before a year in which its month and day are."""
+"""Characters before a year that may hold its month and day."""
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?!\d)")
 _MONTHS = {
@@ -109,7 +109,7 @@ _WORD_JOINT = re.compile(r"[-/._]")
 
 @lru_cache(maxsize=200_000)
 def _kept(word: str, language: str) -> tuple[str, ...]:
-    """A word as the index holds it; nothing of a function word, or of what is no word."""
+    """A word as the index holds it; none for a function word or a checksum."""
     if len(word) > _LEFT_OUT or word.casefold() in _COMMON[language]:
         return ()
     return _forms(word, language)

@@ -39,6 +39,8 @@ _HINTS = {
     "PermissionError": _NO_WORLD,
     "SyntaxError": "send the whole program again, corrected",
 }
+_CALLS = 200_000
+"""Calls of host functions: a program may read each file of a large folder."""
 
 
 def run_monty(program: Program) -> tuple[str, str]:
@@ -48,6 +50,7 @@ def run_monty(program: Program) -> tuple[str, str]:
     limits: monty.ResourceLimits = {
         "max_feed_duration_secs": program.seconds,
         "max_memory": program.memory_mb << 20,
+        "max_suspensions": _CALLS,
     }
     # Sleeping costs nothing; random numbers are the same each time, as playing back a recording needs.
     policy: monty.OSPolicy = {"sleep": "zero", "random_start": {"seed": 0}}

@@ -79,6 +79,6 @@ def as_samples(skips: Sequence[SkippedAt], samples: Sequence[Sample], most: int,
     by_id, by_rule = {sample.id: sample for sample in samples}, dict[str, list[Sample]]()
     for skip in skips:
         if skip.task in by_id:
-            sample = replace(by_id[skip.task], id=skip.id, groups={"rule": skip.rule.id})
+            sample = replace(by_id[skip.task], id=skip.id, groups=by_id[skip.task].groups | {"rule": skip.rule.id})
             by_rule.setdefault(skip.rule.id, []).append(sample)
     return [sample for made in by_rule.values() for sample in shuffled(made, seed)[:most]]

@@ -119,8 +119,7 @@ def order(article: str) -> str:
 ORDER = make_tool(order, effect="write")
 
 
-BY_WRITER = {("one reading", False), ("one reading", True), ("several readings", False),
-             ("several readings", True)}  # fmt: skip
+BY_WRITER = {*product(("one reading", "several readings", "computes"), (True, False))}
 
 
 @pytest.mark.parametrize("checks", [True, False], ids=["checks", "no checks"])
@@ -191,11 +190,12 @@ def moments() -> Iterator[Moment]:
 
 async def test_a_new_plan_is_examined_by_the_same_rules(drive: Drive) -> None:
     plans = PLANS["built upon"], plan(sub("c"), sub("d", ["c"]))
-    out = await drive(Script(plans=plans, moves={"b": [ask_replan()]}), task=SIGNED, effort="auto")
+    script = Script(plans=plans, moves={"b": [ask_replan()]})
+    out = await drive(script, task=SIGNED, effort="auto", tools=[ORDER])
     assert out.kinds.count("PlanDiagnosis") == 2
 
 
-async def test_a_move_is_evaluated_where_it_may_compute_or_follows_a_failure(drive: Drive) -> None:
+async def test_a_move_is_evaluated_if_it_may_compute_or_follows_a_failure(drive: Drive) -> None:
     world = World({"bad": [broken()], "long": [Observation("the beginning", partial=True)]})
     first = plan(reading("a", "bad"), reading("b", "long"), sub("c"))
     out = await drive(Script(plans=[first]), world, effort="auto")
@@ -207,6 +207,13 @@ async def test_a_move_is_evaluated_where_it_may_compute_or_follows_a_failure(dri
     assert [why for name, why in skips(out) if name == "tool_intra"] == [
         "the subtask only reads, without a failure or a surprise"
     ]
+
+
+async def test_a_move_that_may_send_is_evaluated_after_a_reading_too(drive: Drive) -> None:
+    world = World({"long": [Observation("the beginning", partial=True)]})
+    out = await drive(Script(plans=[plan(reading("a", "long"))]), world, effort="auto", tools=[ORDER])
+    assert "defects" in out.asked("ToolChoice", "a")[0].schema["properties"]
+    assert not skipped(out, "tool_intra")
 
 
 def test_where_no_tool_does_more_than_read_moves_are_not_evaluated() -> None:

@@ -1,4 +1,4 @@
-"""What is named with --file or by a client: small folders by the file, large ones as an index."""
+"""Small folders are taken in file by file, large ones as an index."""
 
 from __future__ import annotations
 

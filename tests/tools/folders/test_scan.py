@@ -1,4 +1,4 @@
-"""The index of a folder: what it keeps, how it is brought up to date, and what it finds."""
+"""The index of a folder: contents, updates, searches."""
 
 from __future__ import annotations
 

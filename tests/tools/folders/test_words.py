@@ -1,4 +1,4 @@
-"""The words by which passages are found, whatever form they are written in."""
+"""Words, numbers and dates are found in any form."""
 
 from __future__ import annotations
 

@@ -118,6 +118,9 @@ def test_a_limit_is_lowered_to_where_nothing_was_lost_and_a_rule_without_one_is_
 def test_of_each_rule_some_skips_are_drawn() -> None:
     other = RULE.model_copy(update={"id": "other"})
     skips = [skip_in("a", n=n) for n in range(9)] + [skip_in("a", rule=other), skip_in("gone")]
-    few, more = (as_samples(skips, [Sample("a", "task a")], most, seed=1) for most in (3, 5))
+    few, more = (
+        as_samples(skips, [Sample("a", "task a", groups={"class": "trap"})], most, seed=1) for most in (3, 5)
+    )
     assert [sample.groups["rule"] for sample in few] == ["short"] * 3 + ["other"]
+    assert {sample.groups["class"] for sample in few} == {"trap"}
     assert {sample.id for sample in few} < {sample.id for sample in more}, "a higher limit adds skips"

@@ -52,6 +52,7 @@ def situation(
         "folder": state.get("look", {}).get("folder"),
         "plans": plans,
         "reads_each": "read_each" in tools,
+        "queries": "sql" in tools,
         "signs": has_signs(state),
         "file_list": files_text(state.get("files", []), state.get("folders", [])),
         "guidance": state.get("guidance", []),

@@ -13,7 +13,10 @@ from typing import Any
 
 from forethought.text import number_ranges
 
-FORMATS = "txt, md, html, xml, csv, tsv, json, eml, msg, xlsx, xls, docx, pptx, pdf, epub, zip"
+FORMATS = (
+    "txt, md, html, xml, csv, tsv, json, eml, msg, mbox, ics, vcf, xlsx, xls, ods, docx, odt, rtf, "
+    "pptx, pdf, epub, ipynb, sqlite, parquet, zip, tar, gz"
+)
 """The readable formats, for messages."""
 PART_HINT = "Ask the user for the part that matters, as a file of its own."
 """The hint for a document that is too large."""

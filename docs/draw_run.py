@@ -82,8 +82,8 @@ def film() -> str:
     folder = demo_folder()
     with tempfile.TemporaryDirectory() as scratch:
         options = RunOptions(replay=folder / "recording.jsonl", db=str(Path(scratch, "threads.sqlite")))
-        files = input_files([str(folder / "files")], settings_from(options))
-        task = {"task": (folder / "question.txt").read_text("utf-8").strip(), "files": files}
+        given = input_files([str(folder / "files")], settings_from(options))
+        task = {"task": (folder / "question.txt").read_text("utf-8").strip(), **given.channels}
         with open_runner(as_json=False) as runner:
             runner.console = Film()
             runner.console.print(Text("$ make demo", style="bold"))

@@ -22,7 +22,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from forethought.knowledge.planning_errors import PlanningError, load_planning_errors
+from forethought.knowledge.planning_errors import FOR_FOLDERS, PlanningError, load_planning_errors
 from forethought.models.allowance import total
 from forethought.models.types import Message, Usage, no_usage, reply_spec
 from forethought.nodes.support.budget import allowance, exhausted, left_text
@@ -74,6 +74,8 @@ async def prospective_reflector(
     if diagnosed and not waits:
         file = services.settings.planning_errors_file
         errors = await asyncio.to_thread(load_planning_errors, file) if context.planning_errors else ()
+        if context.planning_errors and state.get("folders"):
+            errors = (*errors, *await asyncio.to_thread(load_planning_errors, FOR_FOLDERS))
         await reflection.run(errors)
     # A person is not asked again about a plan that stands as they approved or wrote it.
     approval = plan.get("approval", "")

@@ -1,4 +1,4 @@
-"""The measurement of a folder's index: it runs, and its figures are those of what it measures."""
+"""The measurement of a folder's index runs, and its figures hold together."""
 
 from __future__ import annotations
 

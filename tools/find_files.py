@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from forethought.text import how_many
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.folders.given import folder_origin
-from forethought.tools.folders.index import Entry
 from forethought.tools.folders.listing import grouped, listed
+from forethought.tools.folders.records import Entry
 
 _MOST_HITS = 2_000
 """Passages from which files that speak of something are taken."""

@@ -14,6 +14,7 @@ from typing import Any
 from forethought.settings import Settings
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
+from forethought.tools.each.store import stored_table
 from forethought.tools.folders.given import file_origins
 from forethought.tools.given_files import find_name
 from forethought.tools.sandbox.program import MODULES, Backend, Calls, Program
@@ -58,6 +59,8 @@ def _observe(
         printed, value = _backend(env.settings)(program)
     except ToolError as error:
         error.message += unread
+        if error.cause == "limit" and inputs["tables"] and "sql" in env.offered:
+            error.hint += "; or use sql, which is made for large tables"
         if "KeyError" in error.message:
             error.hint = _keys(inputs, code) or error.hint
         raise
@@ -130,7 +133,9 @@ Ready to use:
 
 def for_folder(tool: Tool) -> Tool:
     """The tool as it is offered with a folder."""
-    return replace(tool, description=tool.description.replace("Ready to use:\n", _FOLDER, 1))
+    description = tool.description.replace("Ready to use:\n", _FOLDER, 1)
+    summary = f"{tool.summary} Of a folder: file_names, and text_of(name)." if tool.summary else ""
+    return replace(tool, description=description, summary=summary)
 
 
 def python_tool(settings: Settings) -> Tool:
@@ -173,6 +178,9 @@ async def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
             unread += f"\n[not in `{'` and `'.join(wanted)}`: {error.message}]"
             continue
         inputs["files"][name], inputs["tables"][name] = content.text, content.tables
+    for name in (table for table in env.tables if table in code):
+        rows = await asyncio.to_thread(stored_table, env.store, name) or []
+        inputs["tables"][name] = [["" if cell is None else cell for cell in row] for row in rows]
     return {key: value if key in ("results", *wanted) else {} for key, value in inputs.items()}, unread
 
 

@@ -17,7 +17,7 @@ from forethought.tools.each.reading import PACK_CHARACTERS, PACK_FILES, Reading
 from forethought.tools.each.store import ReadingStore
 from forethought.tools.each.summary import summary, table_of
 from forethought.tools.folders.given import file_origins, matches
-from forethought.tools.folders.index import Entry
+from forethought.tools.folders.records import Entry
 from forethought.tools.given_files import find_name
 
 _PROMPT_TOKENS, _VALUE_TOKENS = 600, 60

@@ -32,7 +32,8 @@ from forethought.tools.visit_webpage import VISIT_WEBPAGE
 from forethought.tools.web_search import WEB_SEARCH
 
 if TYPE_CHECKING:
-    from forethought.state.agent import FileRef, FolderRef
+    from forethought.state.agent import FileRef
+    from forethought.state.folder import FolderRef
 
 BUILT_IN = (
     READ_FILE,

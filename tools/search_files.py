@@ -13,7 +13,7 @@ import regex
 from forethought.text import cut, how_many
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.folders.given import Folders, file_origins
-from forethought.tools.folders.index import Entry, Hit
+from forethought.tools.folders.records import Entry, Hit
 
 _HITS = 12
 """Passages of a page."""

@@ -65,7 +65,7 @@ async def sql(env: ToolEnv, query: str) -> Observation:
 async def _tables(
     env: ToolEnv, query: str, wanted: Sequence[TableFile]
 ) -> tuple[list[Json], list[bytes], list[str]]:
-    """The tables that a query needs with their contents, and where they come from."""
+    """The tables that a query needs, their contents, and the files that they come from."""
     tables, contents = list[Json](), list[bytes]()
     loaded: dict[str, str] = {}
 

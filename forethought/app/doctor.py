@@ -39,6 +39,7 @@ _EXTRAS = (
     ("multi-GPU training", "deepspeed", "train-gpus"),
     ("LangGraph server", "langgraph-cli", "server"),
     ("smolagents", "smolagents", "smolagents"),
+    ("SQL over tables", "duckdb", "sql"),
 )
 """What for, the package that it needs, and the extra that installs it."""
 _OWN = {"FORETHOUGHT_DEBUG", LISTED}

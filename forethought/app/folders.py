@@ -31,7 +31,7 @@ class ForgetOptions(CommandOptions):
 
 def list_files(options: ListOptions) -> int:
     """List the folders that were read."""
-    from forethought.tools.folders.given import kept_folders
+    from forethought.tools.folders.places import kept_folders
 
     kept = [(folder.root, *folder.counts, folder.disk) for folder in kept_folders(settings_from(options))]
     names = ("folder", "files", "unreadable", "bytes", "index_bytes")
@@ -46,7 +46,7 @@ def list_files(options: ListOptions) -> int:
 
 def forget(options: ForgetOptions) -> int:
     """Delete what was read of a folder. The folder itself stays as it is."""
-    from forethought.tools.folders.given import kept_folders
+    from forethought.tools.folders.places import kept_folders
 
     wanted = Path(os.path.expanduser(options.folder)).resolve()
     kept = kept_folders(settings_from(options))

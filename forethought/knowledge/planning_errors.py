@@ -14,6 +14,8 @@ from forethought.json_files import read_text
 from forethought.knowledge.yaml_files import Name, Text, load_file, parse_yaml
 
 PACKAGED = Path(__file__).with_name("planning_errors.yaml")
+FOR_FOLDERS = Path(__file__).with_name("folder_errors.yaml")
+"""Errors that only a plan for many files can have."""
 BRIEF_FAILURES = 2
 """Failure examples in a diagnosis (appendix B.2), and the minimum of an error."""
 

@@ -17,6 +17,7 @@ from typing_extensions import TypedDict  # the server's schemas need it below Py
 
 from forethought.models.types import Usage
 from forethought.state.draft import Draft, Source
+from forethought.state.folder import FolderRef
 from forethought.state.grants import ReadGrants
 from forethought.state.look import Look
 from forethought.state.reducers import (
@@ -51,21 +52,6 @@ class FileRef(TypedDict, total=False):
     """Media type."""
     data: str
     """The content in base64. Only a client's input has it: the first node moves it to the storage."""
-
-
-class FolderRef(TypedDict):
-    """A folder given to the run. Its files are listed and searched in an index on this machine, not in the
-    state."""
-
-    name: str
-    id: str
-    """Of the index; made from the folder's path with a secret."""
-    count: int
-    """Files in it."""
-    size: int
-    """Bytes of all of them."""
-    types: list[str]
-    """Media types of its files without the part after the slash, such as `image/`."""
 
 
 class Call(TypedDict):

@@ -19,12 +19,12 @@ from forethought.tools.each.fields import FieldSpec
 _REPLY_TOKENS = 80
 """Of a field of a document, with its quote."""
 _KEPT_BACK = 0.1
-"""The share of the step's allowance that is left for what comes after the reading."""
+"""The share of the step's allowance that a reading leaves for later steps."""
 _HINT = "Narrow the files, or raise max_tokens: files that were read are not paid for again."
 
 
 class FileReader:
-    """See `ReadQuestion`. `lacks` is told if a recording has no reply: the executor raises it."""
+    """See `ReadQuestion`. `lacks` takes the error of a recording without a reply: the executor raises it."""
 
     def __init__(
         self,

@@ -127,6 +127,7 @@ def _text_and_signs(document: Document, task: str, part: int, room: int, marks: 
     note = f"{document.note}\n\n" if document.note else ""
     whole, signs = marked(document) if marks else (document.text, 0)
     very_long = len(whole) > SCANNED_CHARACTERS
+    room = room // 4 if very_long else room  # an outline of hundreds of parts tells little
     chosen, numbers = selection(whole, task, MARK) if very_long else (whole, ())
     text = Text(
         chosen,

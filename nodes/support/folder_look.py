@@ -12,8 +12,8 @@ from forethought.nodes.support.signs import mark_of, other_versions
 from forethought.sizes import extent
 from forethought.text import cut, how_many, one_line
 from forethought.tools.folders.given import Folders
-from forethought.tools.folders.index import Entry, Hit
 from forethought.tools.folders.listing import grouped, sized, tree
+from forethought.tools.folders.records import Entry, Hit
 
 _QUERY = 4_000
 _HITS = 12

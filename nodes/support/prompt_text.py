@@ -17,7 +17,8 @@ from typing import Any
 from forethought.nodes.support.excerpts import Text, excerpts, shown
 from forethought.nodes.support.shares import LINE_CHARS, cut_off, most, share
 from forethought.sizes import Sizes, extent
-from forethought.state.agent import AgentState, FileRef, FolderRef, Result, Step
+from forethought.state.agent import AgentState, FileRef, Result, Step
+from forethought.state.folder import FolderRef
 from forethought.text import cut, how_many, one_line
 from forethought.tools.base import Tool
 

@@ -60,6 +60,8 @@ def marked(document: Document) -> tuple[str, int]:
             at += 2 if section.text else 0
         if at < SCANNED_CHARACTERS:
             text = section.text[: SCANNED_CHARACTERS - at]
+            if len(text) < len(section.text):
+                text = text.rpartition("\n")[0]  # half a line would be an odd one
             found += (item._replace(end=at + item.end) for item in _section_signs(text, document.unit))
         at += len(section.text) + (2 if section.heading or section.text else 0)
     found += _alarms(document.text)

@@ -42,6 +42,7 @@ def situation(state: AgentState, services: Services, context: Context) -> dict[s
         "answer_format": context.answer_format,
         "look": state.get("look") or {"files": []},
         "folder": state.get("look", {}).get("folder", ""),
+        "reads_each": "read_each" in tools,
         "signs": has_signs(state),
         "file_list": files_text(state.get("files", []), state.get("folders", [])),
         "guidance": state.get("guidance", []),

@@ -27,7 +27,7 @@ _DOCUMENT = re.compile(r'<document number="(\d+)" name="([^"]+)">\n(.*?)\n</docu
 ARGUMENTS: Json = {
     "files": "*.txt",
     "question": "What is due?",
-    "fields": [{"name": "total", "type": "number", "description": ""}],
+    "fields": [{"name": "total", "type": "number", "description": None}],
 }
 READING = [plan({**sub("read"), "calls": [{"tool": "read_each", "arguments": ARGUMENTS}], "finishes": True})]
 

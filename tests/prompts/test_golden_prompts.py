@@ -140,6 +140,7 @@ TAUGHT = {
     "answer_format": "",
     "file_list": "No files were given.",
     "look": {"files": []},
+    "folder": "",
     "signs": False,
     "guidance": [],
     "earlier": [],

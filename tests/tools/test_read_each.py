@@ -19,6 +19,7 @@ from forethought.tools.each.store import NAME, TABLE, ReadingStore, stored_table
 from forethought.tools.files import FileStore
 from forethought.tools.folders.given import access
 from forethought.tools.folders.intake import index_folder
+from forethought.tools.python import PYTHON
 from forethought.tools.read_each import READ_EACH
 from forethought.tools.registry import offered, toolbox
 
@@ -32,7 +33,7 @@ class Reader:
     """A reader that finds totals in invoices, and does as a test wants on the texts that a pattern fits."""
 
     wrong: Mapping[str, Any] = field(default_factory=dict)
-    """By a part of the text: what it says of the total on the first reading, or an error that it raises."""
+    """By a part of the text: its row on the first reading, or an error to raise."""
     models: tuple[str, str] = ("small", "large")
     most_files: int = 500
     call: str = "t 1"
@@ -115,6 +116,14 @@ async def test_a_row_for_each_file_with_value_quote_and_place(env: Any) -> None:
     assert "sum 800.0" in observation.text
     assert "no 26, yes 14" in observation.text
     assert "Second reading of 10 rows: 10 agree" in observation.text
+
+
+async def test_code_gets_the_rows(env: Any) -> None:
+    made = env(invoices(12))
+    observation = await read(made)
+    table = TABLE.findall(observation.text)[0]
+    code = f"rows = tables['{table}']; sum(row[1] for row in rows[1:])"
+    assert (await call_tool(PYTHON, {"code": code}, replace(made, tables=(table,)))).text == "72.0"
 
 
 async def test_small_files_share_a_call_and_large_ones_have_parts(env: Any) -> None:

@@ -35,7 +35,7 @@ def env(tmp_path: Path, settings: Callable[..., Settings]) -> ToolEnv:
     contents = {
         "prices.xlsx": (tmp_path / "prices.xlsx").read_bytes(),
         "Notes.txt": b"Tea costs EUR 3.",
-        "sub_rules.md": b"# Rules",
+        "sub/rules.md": b"# Rules",
         "long.txt": b"\n\n".join(b"Paragraph %d. " % n + b"word " * 100 for n in range(300)),
         "empty.csv": b"",
     }
@@ -100,7 +100,7 @@ async def test_a_part_that_does_not_exist_says_which_do(env: ToolEnv, part: int)
     [
         ("notes.TXT", "Notes.txt"),
         ("/data/in/Notes.txt", "Notes.txt"),
-        ("sub/rules.md", "sub_rules.md"),
+        ("sub/rules.md", "sub/rules.md"),
         ("C:\\in\\notes.txt", "Notes.txt"),
     ],
 )
@@ -114,14 +114,14 @@ async def test_only_given_files_can_be_read(env: ToolEnv, path: str) -> None:
         await read(env, path=path)
     assert raised.value.cause == "not_found"
     assert raised.value.message.endswith(
-        "given files: Notes.txt, empty.csv, long.txt, prices.xlsx, sub_rules.md"
+        "given files: Notes.txt, empty.csv, long.txt, prices.xlsx, sub/rules.md"
     )
 
 
 def test_names_that_differ_in_case_only_need_the_exact_one() -> None:
     files = {"a.txt": "1", "A.txt": "2"}
     assert find_name("A.txt", files) == "A.txt"
-    with pytest.raises(ToolError, match=r"given files: A\.txt, a\.txt"):
+    with pytest.raises(ToolError, match=r"A\.txt, a\.txt"):
         find_name("x/a.TXT", files)
 
 

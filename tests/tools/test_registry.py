@@ -13,9 +13,13 @@ from forethought.tools.registry import describe, toolbox
 
 BUILT_IN = [
     "read_file",
+    "find_files",
+    "search_files",
+    "read_each",
     "inspect_image",
     "inspect_audio",
     "python",
+    "sql",
     "web_search",
     "visit_webpage",
     "ask_user",
@@ -156,6 +160,6 @@ def test_the_listing_names_arguments_types_and_meanings(
         "book(day: string, rooms: integer = 1)\n  Book rooms.\n  - day: Such as 2025-03-01."
     )
     assert "python(code: string)" in describe(box)
-    assert "with keyword arguments: read_file, inspect_image," in describe(box)
+    assert "with keyword arguments: read_file, find_files, search_files, read_each," in describe(box)
     assert "part: integer or null = null" in describe(box)
     assert "choices: array of string or null = null" in describe(box)

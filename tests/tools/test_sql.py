@@ -18,6 +18,7 @@ from forethought.tools.base import Observation, ToolEnv
 from forethought.tools.call import call_tool
 from forethought.tools.each.store import ReadingStore
 from forethought.tools.files import FileStore
+from forethought.tools.python import PYTHON
 from forethought.tools.registry import offered, toolbox
 from forethought.tools.sql import SQL
 
@@ -219,6 +220,16 @@ async def test_a_million_rows(env: Any) -> None:
     )
     assert observation.ok, observation
     assert time.monotonic() - began < 30, "generous, for a machine that does other things"
+
+
+async def test_code_that_cannot_hold_a_table_is_pointed_to_sql(
+    env: Any, settings: Callable[..., Settings]
+) -> None:
+    made = env(big_csv=b"a,b,c\n" + b"some text,more text,1\n" * 200_000)
+    made = replace(made, settings=settings(python_memory_mb=16), offered={"sql": SQL})
+    observation = await call_tool(PYTHON, {"code": "len(tables['big.csv'])"}, made)
+    assert observation.cause == "limit"
+    assert "sql" in observation.hint
 
 
 def test_sql_is_offered_for_large_tables_and_databases(settings: Callable[..., Settings]) -> None:

@@ -19,7 +19,7 @@ Kind = Literal["text", "number", "date", "yes_no"]
 Status = Literal["ok", "doubtful", "unreadable", "failed"]
 LONGEST_QUOTE = 400
 _ALIKE = 80
-"""Likeness of two texts (0 to 100) from which they say the same."""
+"""Least likeness of two texts (0 to 100) that count as equal."""
 _DERIVED = "its number is not in the quote"
 
 
@@ -33,7 +33,7 @@ class FieldSpec(BaseModel):
 
 @dataclass(frozen=True)
 class Value:
-    """What a file says on a field. `value` is None if it says nothing, 'yes' or 'no' for yes_no, an ISO date
+    """A file's value of a field. `value` is None if the file has none, 'yes' or 'no' for yes_no, an ISO date
     for a date."""
 
     value: str | float | None = None
@@ -45,7 +45,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one file."""
+    """The result of one file."""
 
     name: str
     status: Status

@@ -1,4 +1,4 @@
-"""Read many files side by side: pack them into calls, check what comes, read again what is doubtful."""
+"""Read many files side by side: pack them into calls, check the values, read doubtful files again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from forethought.tools.each.store import ReadingStore
 
 Json = dict[str, Any]
 VERSION = 1
-"""Of the prompt and the checks: what another version has read is read anew."""
+"""Of the prompt and the checks. Another version reads each file anew."""
 PACK_FILES, PACK_CHARACTERS = 12, 12_000
 """Most files and characters of a call; a larger file has calls of its own."""
 PART_CHARACTERS = 40_000
@@ -41,7 +41,7 @@ class _Piece:
 
 @dataclass
 class Reading:
-    """One question to many files, and what has come of it so far."""
+    """One question to many files, and the rows so far."""
 
     question: str
     fields: Sequence[FieldSpec]
@@ -58,12 +58,14 @@ class Reading:
     over: str = ""
     """Why no further call is made."""
     _parts: dict[str, list[Json | None]] = field(default_factory=dict)
+    _hashes: dict[str, str] = field(default_factory=dict)
 
     async def run(self, names: Sequence[str]) -> None:
         """Read the files: once, again if a row is doubtful, and a sample a second time."""
+        self._hashes = {name: self.env.files[name] for name in names}
         copies: dict[str, list[str]] = {}
         for name in names:
-            copies.setdefault(self.env.files[name], []).append(name)
+            copies.setdefault(self._hashes[name], []).append(name)
         own = [same[0] for same in copies.values()]
         self.rows = await self._read(own, "first", main=False)
         if again := [
@@ -97,7 +99,7 @@ class Reading:
                 self.rows[name] = replace(row, status="doubtful", why=said)
 
     async def _read(self, names: Sequence[str], reading: str, *, main: bool) -> dict[str, Row]:
-        """The rows of the files. What is missing is asked for, small files together."""
+        """The rows of the files. Files that were not read yet are read now, small ones together."""
         gate, calls = asyncio.Semaphore(AT_ONCE), list[asyncio.Task[None]]()
         rows: dict[str, Row] = {}
         parts: dict[str, list[Json | None]] = {}
@@ -155,7 +157,7 @@ class Reading:
         ]
 
     def _texts(self, name: str, source: Source, reading: str) -> Iterator[str]:
-        """The text in parts; of a large file that is read again, what is around the quotes."""
+        """The text in parts; the second reading of a large file sees only the text around the quotes."""
         if len(source.text) > PART_CHARACTERS and reading != "first":
             values = [
                 one for part in self._parts.get(name, []) if part for one in part.get("values", {}).values()
@@ -169,7 +171,7 @@ class Reading:
         yield from stretches(source.text, PART_CHARACTERS)
 
     async def _ask(self, pack: Sequence[_Piece], reading: str, main: bool) -> list[Json]:
-        """A record of each piece; what the model said is kept before it is used."""
+        """A record of each piece. Each reply is kept before it is used."""
         if self.over:
             return [{"failed": f"{NOT_READ}: {self.over}"}] * len(pack)
         self.calls += 1
@@ -203,12 +205,12 @@ class Reading:
         ]) for spec in self.fields})  # fmt: skip
 
     def _key(self, name: str, reading: str, number: int) -> str:
-        """Of what was read: it depends on the content, not on the name."""
+        """The key of a reading. It depends on the content, not on the name."""
         model = self.ask.models[reading != "first"]
         fields = [spec.model_dump() for spec in self.fields]
         parts = [
             VERSION,
-            self.env.files[name],
+            self._hashes[name],
             self.question,
             fields,
             model,
@@ -237,7 +239,7 @@ def _fits(pack: Sequence[_Piece], piece: _Piece) -> bool:
 
 
 def _joined(found: Sequence[Value]) -> Value:
-    """What the parts of a file say together."""
+    """One value from the parts of a file."""
     said = [value for value in found if value.value is not None]
     if not said:
         return next((value for value in found if value.doubt), Value())

@@ -1,4 +1,4 @@
-"""The text of one file to be read, and where in it a quote is."""
+"""The text of one file, and the places of quotes in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Source:
     passages: Sequence[Passage] = ()
 
     def find(self, quote: str) -> int | None:
-        """Where the quote begins: white space, case and marks between words do not count."""
+        """Start of a quote. White space, case and marks between words do not count."""
         at = self.text.find(quote)
         if at >= 0 and not self.text[at + len(quote) : at + len(quote) + 1].isalnum():
             return at

@@ -1,4 +1,4 @@
-"""What was read, kept so that no file is paid for twice, and the tables that were made of it.
+"""Readings, kept so that no file is paid for twice, and the tables made of them.
 
 One SQLite file beside the stored files. Each reading is committed as it comes: a killed run loses only the
 calls that were under way. With the operator's key, contents are encrypted.
@@ -23,7 +23,7 @@ NAME = "readings.sqlite"
 TABLE = re.compile(r"\brows_[0-9a-f]{8}\b")
 """The name of a table."""
 KEPT_DAYS = 180
-"""Days after which a reading that nobody used is deleted."""
+"""Days until an unused reading is deleted."""
 _DAY_S = 86_400
 _SCHEMA = "CREATE TABLE IF NOT EXISTS {} (key TEXT PRIMARY KEY, value BLOB NOT NULL, used REAL NOT NULL)"
 
@@ -48,7 +48,7 @@ class ReadingStore:
         self._base.close()
 
     def reading(self, key: str) -> Any:
-        """What was kept under a key; None if nothing was."""
+        """The reading under a key; None if there is none."""
         return self._get("readings", key)
 
     def keep(self, readings: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What an observation says of a reading: counts, sums, doubts, the first rows."""
+"""The observation of a reading: counts, sums, doubts, the first rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forethought.text import how_many, one_line
 from forethought.tools.each.fields import FieldSpec, Row
 from forethought.tools.each.reading import Reading
 
-_NAMED = 30
+_NAMED = 20
 """Files that a list names."""
 _VALUES, _LONGEST_VALUE = 12, 60
 _FIRST_ROWS = 10

@@ -2,153 +2,33 @@
 
 Texts are kept by content hash, so that copies are read once. The table of words holds no text of its own
 (`content=''`); a passage that is gone leaves its words behind, which a search skips, until there are so many
-that they are written anew. Write-ahead logging lets several processes search while one writes.
+that they are written anew.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
-import threading
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from forethought.tools.folders.database import Database, Row
 from forethought.tools.folders.passages import Passage
+from forethought.tools.folders.records import Content, Entry, Hit
 from forethought.tools.folders.walk import Found
 from forethought.tools.folders.words import language_of, query_terms, tokens
 
-VERSION = 1
-"""Of the tables and of what `words` makes of a text: an index of another version is made anew."""
 _BLOCK = 32_000
 """Characters of a text that are compressed together."""
-_SCHEMA = """
-CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE files (
-    name TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL, content INTEGER,
-    reason TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX files_by_content ON files (content);
-CREATE TABLE contents (
-    id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, language TEXT NOT NULL, characters INTEGER NOT NULL,
-    named TEXT NOT NULL, reason TEXT NOT NULL
-);
-CREATE TABLE blocks (
-    content INTEGER, start INTEGER, stop INTEGER, text BLOB NOT NULL, PRIMARY KEY (content, start)
-) WITHOUT ROWID;
-CREATE TABLE passages (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, content INTEGER NOT NULL,
-    start INTEGER NOT NULL, stop INTEGER NOT NULL, line INTEGER NOT NULL,
-    place TEXT NOT NULL, heading TEXT NOT NULL
-);
-CREATE INDEX passages_by_content ON passages (content, start);
-CREATE VIRTUAL TABLE words USING fts5 (
-    name, heading, body, content='', tokenize='unicode61 remove_diacritics 0'
-);
-CREATE VIRTUAL TABLE terms USING fts5vocab (words, row);
-INSERT INTO words (words, rank) VALUES ('rank', 'bm25(2.0, 1.5, 1.0)');
-"""
-_READ_ROWS = 40_000
+_READ_ROWS = 10_000
 """Rows of words that a search reads, roughly: the commonest words of a long query are left out."""
+_MOST_RANKED = 40_000
 _CANDIDATES = 200
 OF_ONE_FILE = 3
 """Passages of one file among the hits, while other files have some."""
 
-Row = tuple[Any, ...]
 
-
-@dataclass(frozen=True)
-class Entry:
-    """A file of a folder."""
-
-    name: str
-    size: int
-    modified: int
-    hash: str
-    """'' if it could not be opened."""
-    characters: int
-    """Of its text."""
-    reason: str
-    """Why it has no text ('': it has)."""
-
-    @property
-    def kind(self) -> str:
-        """Its name's ending in lower case, such as 'docx'."""
-        return PurePosixPath(self.name).suffix.lower().lstrip(".")
-
-
-@dataclass(frozen=True)
-class Hit:
-    """A passage that fits a query."""
-
-    name: str
-    text: str
-    place: str
-    """'page 212', 'sheet June', or 'line 80'."""
-    heading: str
-    score: float
-    hash: str
-    start: int
-    stop: int
-
-
-@dataclass(frozen=True)
-class Content:
-    """What was read of a file: its text in passages, or why there is none."""
-
-    hash: str
-    text: str = ""
-    passages: Sequence[Passage] = ()
-    reason: str = ""
-
-
-class FolderIndex:
-    """An index in one SQLite file. A connection serves all threads, one at a time."""
-
-    def __init__(self, path: Path | None = None) -> None:
-        """Open the file or make it; without a path, the index is kept in memory."""
-        self._lock = threading.RLock()
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.touch(mode=0o600)
-        self._db = sqlite3.connect(
-            path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False
-        )
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        with self.writing():
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version != VERSION:
-                self._make_anew()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """A transaction: what it writes is kept whole or not at all."""
-        with self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
-
-    def about(self, key: str) -> str:
-        """What is kept about the folder under `key` ('' if nothing)."""
-        row = self._row("SELECT value FROM about WHERE key = ?", key)
-        return row[0] if row else ""
-
-    def set_about(self, **values: str) -> None:
-        """Keep what is said about the folder."""
-        with self._lock:
-            self._db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", values.items())
+class FolderIndex(Database):
+    """An index in one SQLite file, or in memory."""
 
     # What a scan needs.
 
@@ -159,9 +39,10 @@ class FolderIndex:
             for name, size, modified in self._all("SELECT name, size, modified FROM files")
         }
 
-    def has_content(self, content_hash: str) -> bool:
-        """Whether this content was read before."""
-        return self._row("SELECT 1 FROM contents WHERE hash = ?", content_hash) is not None
+    def reason_of(self, content_hash: str) -> str | None:
+        """Why a content that was read before has no text ('': it has); None if it was not read."""
+        row = self._row("SELECT reason FROM contents WHERE hash = ?", content_hash)
+        return row[0] if row else None
 
     def put(self, found: Found, content: Content | None) -> None:
         """Keep a file, within `writing`; its content is None if it could not be opened."""
@@ -262,19 +143,6 @@ class FolderIndex:
             self._rename(number, named)
         self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
 
-    def _make_anew(self) -> None:
-        for (table,) in self._all(
-            "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%' ORDER BY name"
-        ):
-            self._db.execute(f"DROP TABLE {table}")
-        for (table,) in self._all(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
-        ):
-            self._db.execute(f"DROP TABLE IF EXISTS {table}")
-        for statement in _SCHEMA.split(";"):
-            self._db.execute(statement)
-        self._db.execute(f"PRAGMA user_version = {VERSION}")
-
     # What tools need.
 
     def counts(self) -> tuple[int, int, int]:
@@ -326,9 +194,11 @@ class FolderIndex:
 
         Beyond `of_one`, passages of one file come after those of others.
         """
-        match = self._match(query)
+        match, read = self._match(query)
         if not match:
             return []
+        # Of a word that is nearly everywhere, which tells nothing, any passages are as good.
+        order = "ORDER BY rank" if read <= _MOST_RANKED else ""
         chosen, among = "", list[str]()
         if names is not None:
             among = [_json(names)]
@@ -339,7 +209,7 @@ class FolderIndex:
         rows = self._all(
             "SELECT p.content, p.start, p.stop, p.line, p.place, p.heading, -found.rank, c.hash,"
             " (SELECT f.name FROM files f WHERE f.content = p.content LIMIT 1)"
-            f" FROM (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} ORDER BY rank LIMIT ?) found"
+            f" FROM (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} {order} LIMIT ?) found"
             " JOIN passages p ON p.id = found.rowid JOIN contents c ON c.id = p.content ORDER BY found.rank",
             match, *among, max(_CANDIDATES, 3 * limit),
         )  # fmt: skip
@@ -358,8 +228,11 @@ class FolderIndex:
         text = self._text(content, start, stop).strip()
         return Hit(name, text, place or f"line {line}", heading, score, content_hash, start, stop)
 
-    def _match(self, query: str) -> str:
-        """The query for FTS5: any of the telling words, the commonest left out where there are many rows."""
+    def _match(self, query: str) -> tuple[str, int]:
+        """The query for FTS5, any of the telling words, and how many rows it reads, roughly.
+
+        The commonest words are left out where there are many rows.
+        """
         languages = self.about("languages").split()
         counted = []
         for forms in query_terms(query, languages):
@@ -373,7 +246,7 @@ class FolderIndex:
                 break
             rows += count
             chosen += [f'"{form}"' for form in forms]
-        return " OR ".join(dict.fromkeys(chosen))
+        return " OR ".join(dict.fromkeys(chosen)), rows
 
     def _term_rows(self, form: str) -> int:
         row = self._row("SELECT doc FROM terms WHERE term = ?", form)
@@ -389,15 +262,6 @@ class FolderIndex:
             return ""
         joined = "".join(zlib.decompress(text).decode() for _, text in rows)
         return joined[max(start - rows[0][0], 0) : end - rows[0][0]]
-
-    def _row(self, query: str, *values: object) -> Row | None:
-        with self._lock:
-            row: Row | None = self._db.execute(query, values).fetchone()
-        return row
-
-    def _all(self, query: str, *values: object) -> list[Row]:
-        with self._lock:
-            return self._db.execute(query, values).fetchall()
 
 
 def _json(names: Sequence[str]) -> str:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from forethought.settings import Settings
 from forethought.text import how_many, one_line
 from forethought.tools.files import FilesError, distinct_names, from_contents, read
-from forethought.tools.folders.given import folder_id, index_path
 from forethought.tools.folders.index import FolderIndex
+from forethought.tools.folders.places import folder_id, index_path
 from forethought.tools.folders.scan import Progress, Scan, scan
 from forethought.tools.folders.walk import Found, walk
 
 if TYPE_CHECKING:
-    from forethought.state.agent import FileRef, FolderRef
+    from forethought.state.agent import FileRef
+    from forethought.state.folder import FolderRef
 
 SMALL_FILES, SMALL_BYTES = 30, 5_000_000
 """A folder up to this size is taken in file by file."""

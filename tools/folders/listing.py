@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from forethought.text import how_many
-from forethought.tools.folders.index import Entry
+from forethought.tools.folders.records import Entry
 
 _NUMBER = re.compile(r"\d+")
 _LEAST = 3

@@ -52,32 +52,47 @@ def passages(document: Document) -> tuple[str, list[Passage]]:
 
 
 def _cuts(text: str) -> Iterator[tuple[int, str]]:
-    """Where each passage of a section begins, and the headings above it."""
+    """Where each passage of a section begins, and the headings above it. A heading begins a passage."""
     titles: dict[int, str] = {}
-    size, open_titles = SIZE, ""
+    begun: int | None = None
+    """Where headings begin of which no text has come yet."""
+    size = SIZE
     for start, block in _blocks(text):
-        title = _TITLE.match(block)
-        if title:
+        if title := _TITLE.match(block):
             level = len(title[1])
-            titles = {depth: said for depth, said in titles.items() if depth < level} | {
-                level: title[2].strip()[:_HEADING]
-            }
+            titles = {depth: said for depth, said in titles.items() if depth < level}
+            titles[level] = title[2].strip()[:_HEADING]
+            begun = start if begun is None else begun
+            continue
         heading = " > ".join(titles.values())
         header, rows = split_header(block) or ("", [])
-        if rows:
-            yield from _groups(start, block, header, rows, heading)
+        first = start if begun is None else begun
+        if rows or len(block) > LONGEST:
+            cut = _groups(start, header, rows) if rows else _parts(start, block)
+            above = " > ".join(filter(None, (heading, _columns(header))))
+            yield first, above
+            yield from ((at, above) for at in cut)
             size = SIZE
-        elif len(block) > LONGEST:
-            for piece in stretches(block, SIZE):
-                yield start, heading
-                start += len(piece)
-            size = SIZE
+        elif begun is not None or size + len(block) > SIZE:
+            yield first, heading
+            size = len(block)
         else:
-            if title or heading != open_titles or size + len(block) > SIZE:
-                yield start, heading
-                size = 0
             size += len(block)
-        open_titles = heading
+        begun = None
+    if begun is not None:
+        yield begun, " > ".join(titles.values())
+
+
+def _columns(header: str) -> str:
+    """The names in a table's header."""
+    return " ".join(re.sub(r"[|:-]+", " ", header).split())[:_HEADING]
+
+
+def _parts(start: int, block: str) -> Iterator[int]:
+    """Where the second and later parts of a long paragraph begin."""
+    for piece in list(stretches(block, SIZE))[:-1]:
+        start += len(piece)
+        yield start
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -90,15 +105,12 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
         yield start, text[start:]
 
 
-def _groups(start: int, block: str, header: str, rows: list[str], heading: str) -> Iterator[tuple[int, str]]:
-    """A table's rows in groups; the heading of each holds the table's header."""
-    columns = " ".join(re.sub(r"[|:-]+", " ", header.replace("\n", " ")).split())[:_HEADING]
-    above = " > ".join(filter(None, (heading, columns)))
-    yield start, above
+def _groups(start: int, header: str, rows: list[str]) -> Iterator[int]:
+    """Where the second and later groups of a table's rows begin."""
     at, size = start + len(header) + 1, len(header) + 1
-    for row in rows:
-        if size + len(row) > SIZE and size:
-            yield at, above
+    for number, row in enumerate(rows):
+        if number and size + len(row) > SIZE:
+            yield at
             size = 0
         size += len(row) + 1
         at += len(row) + 1

@@ -20,8 +20,9 @@ from forethought.tools.documents.formats import kind_of
 from forethought.tools.documents.plain import read_text
 from forethought.tools.documents.reader import document_apart
 from forethought.tools.files import MEGABYTE, FilesError
-from forethought.tools.folders.index import Content, FolderIndex
+from forethought.tools.folders.index import FolderIndex
 from forethought.tools.folders.passages import passages
+from forethought.tools.folders.records import Content
 from forethought.tools.folders.walk import MOST_BYTES, MOST_FILES, Found, walk
 
 _KEEP_S = 1.0
@@ -135,6 +136,8 @@ def _reading(
 ) -> tuple[Found, Content | None]:
     if found.reason:
         return found, None
+    if not found.size:
+        return replace(found, reason="is empty (0 bytes)"), None
     limit = int(settings.max_file_mb * MEGABYTE)
     if found.size > limit:
         reason = f"is larger than {settings.max_file_mb:g} MB; FORETHOUGHT_MAX_FILE_MB allows more"
@@ -145,8 +148,8 @@ def _reading(
     except OSError as error:
         return replace(found, reason=f"cannot be read: {error.strerror}"), None
     content_hash = hashlib.sha256(data).hexdigest()
-    if index.has_content(content_hash):
-        return found, Content(content_hash)
+    if (known := index.reason_of(content_hash)) is not None:
+        return found, Content(content_hash, reason=known)
     return found, content_of(data, content_hash, found.name, settings)
 
 

@@ -22,10 +22,14 @@ FUNCTION_WORDS = {
     "dutch": "de het een en van in is dat op te zijn met voor niet aan er om ook als",
 }
 """Languages by their commonest words."""
-STOP = frozenset(word for words in FUNCTION_WORDS.values() for word in words.split()) | frozenset(
+_ENGLISH = frozenset(
     """a an but can could did do does had has have he her his how i if into its me my our she should so than
-    their them then there these they those we were what when where which who whose why will would you your
-    welche welcher wie was wer wann quel quelle qui cuál quién qué""".split()  # noqa: SIM905
+    their them then there these they those we were what when where which who whose why will would you
+    your""".split()  # noqa: SIM905
+)
+STOP = _ENGLISH.union(
+    *(words.split() for words in FUNCTION_WORDS.values()),
+    "welche welcher wie was wer wann quel quelle qui cuál quién qué".split(),  # noqa: SIM905
 )
 """Words that a query does without."""
 _SAMPLE = 5_000
@@ -73,15 +77,14 @@ def language_of(text: str) -> str:
 
 
 def tokens(text: str, language: str) -> list[str]:
-    """The words of `text` as the index holds them."""
+    """The words of `text` as the index holds them: all but its language's function words."""
     text = unicodedata.normalize("NFKC", text)
     found = list(_dates(text)) if any(map(str.isdigit, text)) else []
     if found or any(map(str.isdigit, text)):
         text = _DECIMAL.sub(_plain_number, _GROUPED.sub(_plain_number, text))
         found += [_WORD_JOINT.sub("", code).casefold() for code in _CODE.findall(text)]
     for word in _WORD.findall(text):
-        if len(word) <= _LEFT_OUT:
-            found += _forms(word, language)
+        found += _kept(word, language)
     return found
 
 
@@ -100,10 +103,18 @@ def query_terms(text: str, languages: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 _COMMON = {name: frozenset(words.split()) for name, words in FUNCTION_WORDS.items()}
+_COMMON["english"] |= _ENGLISH
 _WORD_JOINT = re.compile(r"[-/._]")
 
 
 @lru_cache(maxsize=200_000)
+def _kept(word: str, language: str) -> tuple[str, ...]:
+    """A word as the index holds it; nothing of a function word, or of what is no word."""
+    if len(word) > _LEFT_OUT or word.casefold() in _COMMON[language]:
+        return ()
+    return _forms(word, language)
+
+
 def _forms(word: str, language: str) -> tuple[str, ...]:
     """A word's stem; of Chinese, Japanese and Korean, its pairs of characters."""
     word = word.casefold()

@@ -18,9 +18,9 @@ KINDS = {
     "json": "json", "sqlite": "sqlite", "sqlite3": "sqlite", "db": "sqlite",
     "xlsx": "content", "xlsm": "content", "xls": "content", "ods": "content",
 }  # fmt: skip
-"""Of files that are tables, by their names' ending; content: what the document readers make of it."""
+"""Of files that are tables, by the ending of the name; content: the document readers read it."""
 LARGE = 1_000_000
-"""Bytes of a table from which a program takes long over it."""
+"""Least bytes of a table that a program reads slowly."""
 FEW = 10
 """Tables that are all loaded, whatever the query names."""
 _PATTERN = re.compile(r"""["']([^"']*[*?][^"']*)["']""")
@@ -32,7 +32,7 @@ class TableFile:
 
     file: str
     name: str
-    """Of its table, or what the names of its tables begin with: orders_csv."""
+    """Of its table, or the beginning of the names of its tables: orders_csv."""
     kind: str
 
 

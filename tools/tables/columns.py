@@ -1,4 +1,4 @@
-"""What type a column of texts has, decided from a sample, and the SQL that converts it."""
+"""The type of a column of texts, decided from a sample, and the SQL that converts it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Conversion:
     """How a column of texts becomes one of numbers, dates or truth values."""
 
     sql: str = ""
-    """Makes the value from the text `@c`, NULL where it cannot; '': the column stays text."""
+    """Makes the value from the text `@c`, or NULL; '': the column stays text."""
     what: str = ""
-    """What its values are, for messages."""
+    """Name of its values, for messages."""
     note: str = ""
-    """What a reader should know of the decision."""
+    """A remark on the decision, for the reader of the result."""
     wider: str = ""
     """SQL for values that `sql` does not take: decimals in a column whose sample has none."""
     doubtful: bool = False
@@ -120,7 +120,7 @@ def _dates(values: Sequence[str]) -> Conversion:
 
 
 def _guarded(form: str, value: str) -> str:
-    """`value` for texts of this form only: a cast also takes what no person would, such as 1_000 or 0x1F."""
+    """`value` for texts of this form only: a cast alone also accepts 1_000 and 0x1F."""
     return f"CASE WHEN regexp_full_match(@c, {_text(form)}) THEN {value} END"
 
 

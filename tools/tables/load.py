@@ -23,7 +23,7 @@ _SAMPLE = 2000
 _HEAD = 1 << 16
 _SPACES = "' \t\r\n\u00a0'"
 _TITLES = 50
-"""Rows in which the header is looked for."""
+"""First rows, one of which is the header."""
 
 
 class Tables:
@@ -34,7 +34,7 @@ class Tables:
         base.execute("CREATE SCHEMA loaded")
         self._columns: dict[str, list[str]] = {}
         self.notes: list[str] = []
-        """What could not be converted, or could be read otherwise."""
+        """Values that are not converted, and doubts about others."""
 
     @property
     def schema(self) -> str:
@@ -85,7 +85,7 @@ class Tables:
         return self._add_rows(name, delimited_rows(decode(content)[0]))
 
     def _add_rows(self, name: str, rows: Rows) -> None:
-        """Rows as a reader has made them, in which numbers may be numbers."""
+        """Load rows of a reader. Their cells may be numbers."""
         skip, header = _header(rows)
         body, width = rows[skip:], len(header)
         written = io.StringIO()
@@ -116,7 +116,7 @@ class Tables:
             raise Unreadable(f"cannot load the table {name}: {str(error).splitlines()[0]}") from error
 
     def _settle(self, name: str, texts: bool = True, typed: set[int] | None = None) -> None:
-        """Make the table of what was loaded, with numbers and dates for the texts that are such."""
+        """Make the table from the loaded texts. Texts that are numbers or dates are converted."""
         columns = self._base.execute(f"DESCRIBE {_raw(name)}").fetchall()
         read = [column for column, kind, *_ in columns if kind == "VARCHAR" and texts]
         hows = self._conversions(name, read, typed or set()) if read else {}
@@ -148,7 +148,7 @@ class Tables:
         }
 
     def _mended(self, name: str, converted: Mapping[str, Conversion]) -> dict[str, str]:
-        """What to select instead for columns in which values were lost, or codes taken for numbers."""
+        """Other selections for columns that lost values, or that took codes for numbers."""
         if not converted:
             return {}
         given = (f"count(nullif({_name(column)}, ''))" for column in converted)
@@ -229,7 +229,7 @@ def _sqlite_tables(content: bytes, name: str) -> Iterator[tuple[str, Rows]]:
 
 @contextmanager
 def _as_file(content: bytes) -> Iterator[str]:
-    """A path under which DuckDB finds the bytes: in memory if the system can, so that none lie on a disk."""
+    """A path of the bytes for DuckDB: in memory if the system can, so that no disk holds them."""
     create: Callable[[str], int] | None = getattr(os, "memfd_create", None)
     if create is None:
         with tempfile.TemporaryDirectory() as folder:
@@ -245,7 +245,7 @@ def _as_file(content: bytes) -> Iterator[str]:
 
 
 def _raw(name: str) -> str:
-    """The table of what was loaded as the table `name`."""
+    """The loaded texts of the table `name`."""
     return f"loaded.{_name(name)}"
 
 

@@ -1,4 +1,4 @@
-"""What the page of a run shows of readings of many files (`read_each`): progress, rows, quotes."""
+"""Readings of many files (`read_each`) on the page of a run: progress, rows, quotes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forethought.tools.each.store import TABLE, readings_under_way, stored_table
 from forethought.tools.files import FileStore
 
 Json = dict[str, Any]
-MOST_ROWS = 100
+MOST_ROWS = 50
 
 
 def reading_progress(files: FileStore, thread_id: str) -> str:

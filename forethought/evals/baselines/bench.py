@@ -23,8 +23,9 @@ from forethought.nodes.support.file_reader import FileReader
 from forethought.nodes.support.prompt_text import files_text
 from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.tool_env import CodeActions, Inspection
-from forethought.state.agent import FileRef, FolderRef, Proposal
+from forethought.state.agent import FileRef, Proposal
 from forethought.state.context import Context
+from forethought.state.folder import FolderRef
 from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool
 from forethought.tools.each.store import TABLE

@@ -35,16 +35,13 @@ class Retrieve(Baseline):
     def wire(self, bench: Bench) -> Graph:
         """See Baseline."""
         graph: Graph = StateGraph(State)
-        graph.add_node("begin", partial(begin, bench=bench, share=everything))
-        graph.add_node("search", partial(_search, bench=bench))
-        graph.add_node("answer", partial(_answer, bench=bench))
-        graph.add_node("close", partial(close, bench=bench))
-        for one, next_one in zip(
-            (START, "begin", "search", "answer", "close"),
-            ("begin", "search", "answer", "close", END),
-            strict=True,
-        ):
-            graph.add_edge(one, next_one)
+        first = partial(begin, bench=bench, share=everything)
+        steps = {"search": _search, "answer": _answer, "close": close}
+        graph.add_sequence(
+            [("begin", first), *((name, partial(step, bench=bench)) for name, step in steps.items())]
+        )
+        graph.add_edge(START, "begin")
+        graph.add_edge("close", END)
         return graph
 
 

@@ -1,8 +1,7 @@
 """LangChain's deep agent with its own file tools, as a method.
 
-Departures: its model calls are structured replies through the evaluation's own transport, as those of all
-methods, so they are counted and limited alike. Its tools read plain text, so it gets the text of each
-document.
+Departures: a model call is a structured reply through the evaluation's transport, as in all methods, so that
+its cost is counted and limited alike. The tools read plain text, so the agent gets the text of each document.
 """
 
 from __future__ import annotations

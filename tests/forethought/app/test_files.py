@@ -30,13 +30,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def named(*names: str, **options: Any) -> list[str]:
-    return [file["name"] for file in input_files(names, Settings(**options))]
+    return [file["name"] for file in input_files(names, Settings(**options)).files]
 
 
 def test_files_folders_and_patterns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert named("in") == ["a.csv", "b.csv", "a (2).csv", "note.txt"]
+    assert named("in") == ["a.csv", "b.csv", "note.txt", "deep/a.csv"]
     assert named("in/*.csv", "in/a.csv", "in/note.txt") == ["a.csv", "b.csv", "note.txt"]
-    assert named("in/**/a.csv") == ["a.csv", "a (2).csv"]
+    assert named("in/**/a.csv") == ["in/a.csv", "deep/a.csv"]
     (folder / "in/x[1].csv").write_text("brackets")
     assert named("in/x[1].csv") == ["x[1].csv"]
     monkeypatch.setenv("HOME", str(folder))
@@ -67,7 +67,7 @@ def test_an_address_is_read_by_the_guarded_reader(folder: Path) -> None:
             named(f"{server.url}/report")
         assert server.asked == [], str(refused.value)
         allowed = Settings(allowed_hosts=("127.0.0.1",))
-        page, other = input_files([f"{server.url}/report?x=1", f"{server.url}/old%20data.csv"], allowed)
+        page, other = input_files([f"{server.url}/report?x=1", f"{server.url}/old%20data.csv"], allowed).files
         assert (page["name"], other["name"]) == ("report.html", "old data.csv")
         assert FileStore.of(allowed).get(page["hash"]) == b"page /report?x=1"
         with pytest.raises(CliError, match="answered 404"):

@@ -106,7 +106,7 @@ def test_files_reach_the_prompts_by_name(cli: Cli, scripted: Scripted, tmp_path:
     done = cli("run", "Read them", "--file", "a/notes.txt", "--file", "b/notes.txt")
     assert done.code == 0, done.err
     assert "notes.txt" in server.requests[0].last
-    assert "notes (2).txt" in server.requests[0].last
+    assert "b/notes.txt" in server.requests[0].last
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ class FolderQuestions(Benchmark):
     options: Mapping[str, str] = {
         "folder": f"{', '.join(plan.name for plan in PLANS)} (default: all)",
         "kind": f"{', '.join(KINDS)} (default: all)",
-        "questions": "number of questions, those of small folders first (default: all)",
+        "questions": "number of questions, small folders first (default: all)",
         "seed": "seed of the texts (default: 0)",
     }
 

@@ -18,7 +18,7 @@ Filler = Callable[[int], None]
 """Adds as many files, or somewhat fewer if the kind has no more."""
 KINDS: dict[str, Callable[[Folder], Filler]] = {}
 _DECIDED = 4
-"""Documents beside the deciding one that share a part of what the question names."""
+"""Documents of each sort that share a name, place or month with the deciding one."""
 
 
 def kind(make: Callable[[Folder], Filler]) -> Callable[[Folder], Filler]:
@@ -47,7 +47,7 @@ def each(folder: Folder) -> Filler:
 
 
 def _voice(folder: Folder, month: date, label: str) -> float:
-    """Add what somebody wrote; the amount that it names."""
+    """Add a text of a person. Returns the amount that it names."""
     part, rng, amount = folder.world["each"], folder.rng, folder.amount()
     when = folder.date_in(month)
     later = date(2026, month.month + 3, 1)

@@ -85,7 +85,7 @@ class Folder:
         return world(self.plan.world)
 
     def values(self, **known: str) -> Values:
-        """Values that every text may name: those of `known`, or drawn at random."""
+        """Values that every text may name, from `known` or drawn at random."""
         rng, things = self.rng, self.world["things"]
         self.number += rng.randrange(1, 8)
         first, second = rng.sample(things, 2)

@@ -1,4 +1,4 @@
-"""Methods on a folder too large to be given file by file: what they see of it, and what they can do."""
+"""Methods on a folder that is too large to be given file by file."""
 
 from __future__ import annotations
 

@@ -1,0 +1,108 @@
+"""The SQLite file of an index. Write-ahead logging lets several processes search while one writes."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+VERSION = 1
+"""Of the tables and of what `words` makes of a text: an index of another version is made anew."""
+_SCHEMA = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE files (
+    name TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL, content INTEGER,
+    reason TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX files_by_content ON files (content);
+CREATE TABLE contents (
+    id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, language TEXT NOT NULL, characters INTEGER NOT NULL,
+    named TEXT NOT NULL, reason TEXT NOT NULL
+);
+CREATE TABLE blocks (
+    content INTEGER, start INTEGER, stop INTEGER, text BLOB NOT NULL, PRIMARY KEY (content, start)
+) WITHOUT ROWID;
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, content INTEGER NOT NULL,
+    start INTEGER NOT NULL, stop INTEGER NOT NULL, line INTEGER NOT NULL,
+    place TEXT NOT NULL, heading TEXT NOT NULL
+);
+CREATE INDEX passages_by_content ON passages (content, start);
+CREATE VIRTUAL TABLE words USING fts5 (
+    name, heading, body, content='', tokenize='unicode61 remove_diacritics 0'
+);
+CREATE VIRTUAL TABLE terms USING fts5vocab (words, row);
+INSERT INTO words (words, rank) VALUES ('rank', 'bm25(2.0, 1.5, 1.0)');
+"""
+Row = tuple[Any, ...]
+
+
+class Database:
+    """An SQLite file with the tables of an index. A connection serves all threads, one at a time."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Open the file or make it; without a path, the index is kept in memory."""
+        self._lock = threading.RLock()
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.touch(mode=0o600)
+        self._db = sqlite3.connect(
+            path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False
+        )
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        with self.writing():
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            if version != VERSION:
+                self._make_anew()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """A transaction: what it writes is kept whole or not at all."""
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def about(self, key: str) -> str:
+        """What is kept about the folder under `key` ('' if nothing)."""
+        row = self._row("SELECT value FROM about WHERE key = ?", key)
+        return row[0] if row else ""
+
+    def set_about(self, **values: str) -> None:
+        """Keep what is said about the folder."""
+        with self._lock:
+            self._db.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", values.items())
+
+    def _make_anew(self) -> None:
+        for (table,) in self._all(
+            "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%' ORDER BY name"
+        ):
+            self._db.execute(f"DROP TABLE {table}")
+        for (table,) in self._all(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+        ):
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in _SCHEMA.split(";"):
+            self._db.execute(statement)
+        self._db.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _row(self, query: str, *values: object) -> Row | None:
+        with self._lock:
+            row: Row | None = self._db.execute(query, values).fetchone()
+        return row
+
+    def _all(self, query: str, *values: object) -> list[Row]:
+        with self._lock:
+            return self._db.execute(query, values).fetchall()

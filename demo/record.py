@@ -5,6 +5,7 @@
 Only the first plan is not the model's: it is the hasty one of demo/hasty_plan.json, planted so that there is
 something for the reflector to find, and the recording's header says so. Everything after it, and every tool
 call, is real. `--unplanted` leaves the first plan to the model, too.
+`--folder` records the task on a folder of 300 files in demo/folder.jsonl, without a planted plan.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from pathlib import Path
 
 from langgraph.checkpoint.memory import InMemorySaver
 
+from forethought.app.demo import Demo, choir_demo, folder_demo
 from forethought.graph.agent import build_agent
 from forethought.models.live import LiveTransport
 from forethought.models.record import RecordingTransport
 from forethought.models.types import ModelReply, ModelRequest, Transport
 from forethought.settings import Settings
 from forethought.state.context import Context
-from forethought.tools.files import from_paths
+from forethought.tools.folders.intake import take_paths
 
 HERE = Path(__file__).resolve().parent
 
@@ -42,16 +44,17 @@ class PlantedFirstPlan:
         return await self.inner.send(request)
 
 
-async def record(settings: Settings, context: Context, path: Path, *, planted: bool, name: str) -> str:
-    """Run the demo's task and record it in `path`. Returns the answer and its status."""
+async def record(
+    settings: Settings, context: Context, path: Path, demo: Demo, *, planted: bool, name: str
+) -> str:
+    """Run a demo's task and record it in `path`. Returns the answer and its status."""
     transport: Transport = LiveTransport(settings)
     if planted:
         transport = PlantedFirstPlan(
             transport, json.dumps(json.loads((HERE / "hasty_plan.json").read_text()))
         )
-    task = (HERE / "question.txt").read_text("utf-8").strip()
     header = {
-        "task": task,
+        "task": demo.task,
         "model": name,
         "context": context.model_dump(mode="json", exclude={"model"}),
         "planted_first_plan": planted,
@@ -62,9 +65,9 @@ async def record(settings: Settings, context: Context, path: Path, *, planted: b
         checkpointer=InMemorySaver(),
         transport=RecordingTransport(transport, path, header),
     )
-    files = from_paths([str(file) for file in sorted((HERE / "files").iterdir())], settings)
+    given = take_paths(demo.files, settings)
     state = await agent.ainvoke(
-        {"task": task, "files": files}, {"configurable": {"thread_id": "demo"}}, context=context
+        {"task": demo.task, **given.channels}, {"configurable": {"thread_id": "demo"}}, context=context
     )
     return f"{state['status']}: {state['answer']}"
 
@@ -77,13 +80,17 @@ def main() -> None:
     parser.add_argument("--model", required=True)
     parser.add_argument("--base-url")
     parser.add_argument("--name", help="how the recording calls the model; default: --model")
-    parser.add_argument("--out", type=Path, default=HERE / "recording.jsonl")
+    parser.add_argument("--folder", action="store_true", help="record the task on a folder")
+    parser.add_argument("--out", type=Path, help="default: the recording of the demo")
     parser.add_argument("--unplanted", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(base_url=args.base_url, data_dir=Path(folder), request_timeout_s=1500)
         context = Context(model=args.model)
-        done = record(settings, context, args.out, planted=not args.unplanted, name=args.name or args.model)
+        demo = folder_demo(Path(folder)) if args.folder else choir_demo()
+        planted = not (args.unplanted or args.folder)
+        out, name = args.out or demo.recording, args.name or args.model
+        done = record(settings, context, out, demo, planted=planted, name=name)
         print(asyncio.run(done))
 
 

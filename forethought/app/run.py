@@ -39,7 +39,7 @@ class RunOptions(ModelOptions):
     )
     guidance: list[str] | None = flag(help="Guidance for the task (repeatable).", metavar="TEXT")
     thread: str | None = flag(help="Thread to continue or create.", metavar="ID")
-    demo: bool = flag(help="Run the demo with recorded replies.", default=False)
+    demo: bool = flag(help="Run the demo with recorded replies; TASK `folder`: on 300 files.", default=False)
 
 
 class ResumeOptions(ModelOptions):

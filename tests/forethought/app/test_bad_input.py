@@ -51,6 +51,7 @@ BAD = [
     ("run x --base-url http://h/v1 --record no/a.jsonl", 2, "cannot write the recording no/a.jsonl"),
     ("run x --base-url http://h/v1 --tools no_such_module", 2, "no_such_module not found"),
     ("run --demo --model openai:m", 2, "--demo has its own task"),
+    ("run other --demo", 2, "--demo has its own task"),
     ("resume unknown", 2, "no thread unknown"),
     ("show unknown", 2, "no thread unknown"),
     ("fork unknown --before 1", 2, "no thread unknown"),

@@ -31,6 +31,16 @@ def test_the_demo_shows_what_the_agent_does(cli: Cli) -> None:
     assert 0 < len(result["checks"]) <= 8
 
 
+@pytest.mark.skipif(not (DEMO / "folder.jsonl").exists(), reason="needs the recording demo/folder.jsonl")
+def test_the_demo_on_a_folder_reads_each_complaint_of_a_month(cli: Cli) -> None:
+    done = cli("run", "--demo", "folder", "--json")
+    assert done.code == 0, done.err[-2000:]
+    assert done.json["status"] == "answered"
+    assert "14" in done.json["answer"]
+    (step,) = [step for step in done.json["steps"] if step["tool"] == "read_each"]
+    assert "60 files: 60 ok" in step["observation"]
+
+
 def test_settings_for_other_runs_do_not_reach_the_demo(cli: Cli) -> None:
     settings = (
         "context_tokens=32000",

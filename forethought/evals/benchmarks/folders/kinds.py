@@ -207,7 +207,7 @@ def sources(folder: Folder) -> Filler:
     month, place, thing = (rng.choice(each) for each in made.axes)
     register = made.truth[month, place, thing]
     sheet, mail = (register + shift for shift in rng.sample((-9, -6, -4, -2, 3, 5, 7, 12), 2))
-    path = part["rule"].format(suffix=rng.choice(("docx", "md", "pdf")))
+    path = part["rule"].format(suffix=folder.suffix(rng.choice(("docx", "md", "pdf"))))
     folder.files[path] = Document("How we count", [folder.text(text, {}) for text in part["rules"][rule]])
     for when in MONTHS:
         made.add_register(when)

@@ -32,8 +32,12 @@ class Plan:
     """Files that the question with a judgment per file is about."""
     summed: bool = False
     """Whether that question asks for a sum, not a number of files."""
+    plain: bool = False
+    """Whether all files are text, so that no package's version changes a byte."""
 
 
+_PLAIN = {"docx": "md", "pdf": "txt", "xlsx": "md"}
+DEMO = Plan("complaints", "shop", 300, 60, plain=True)
 PLANS = (
     Plan("shop-1", "shop", 200, 40),
     Plan("estate-1", "estate", 300, 60),
@@ -140,7 +144,7 @@ class Folder:
             sent: The day on which it was sent, if that is another day.
         """
         part, rng = self.world[kind], self.rng
-        suffix = suffix or rng.choice(part["suffixes"])
+        suffix = self.suffix(suffix or rng.choice(part["suffixes"]))
         stem = self.text(name or part["names"], {**values, "day": f"{when:%Y-%m-%d}"})
         sender = f"{values['person'].lower().replace(' ', '.')}@example.org"
         made = Document(title or self.text(part["title"], values), paragraphs, rows, sender, sent or when)
@@ -149,6 +153,10 @@ class Folder:
         while path in self.files:
             path = f"{where}/{stem[:1].lower()}{stem[1:]}-{rng.randrange(10_000)}.{suffix}"
         self.files[path] = made
+
+    def suffix(self, wanted: str) -> str:
+        """The format of a file that is to have `wanted`."""
+        return _PLAIN.get(wanted, wanted) if self.plan.plain else wanted
 
     def ask(
         self, kind: str, question: str, values: Mapping[str, str], answer: str, form: str = "number"

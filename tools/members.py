@@ -20,11 +20,11 @@ def with_members(files: Sequence[FileRef], store: FileStore, settings: Settings)
     returned are not files of their own: they go with the file that holds them.
     """
     names = {file["name"] for file in files}
-    own = [file for file in files if not _holders(file["name"]) & names]
+    own = [file for file in files if not holders(file["name"]) & names]
     return [*own, *(member for file in own for member in _members(file, store, settings))]
 
 
-def _holders(name: str) -> set[str]:
+def holders(name: str) -> set[str]:
     """The names that a file which holds one of this name can have."""
     parts = name.split("/")
     return {"/".join(parts[:end]) for end in range(1, len(parts))}

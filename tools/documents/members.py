@@ -30,6 +30,8 @@ from forethought.tools.documents.messages import BETWEEN, eml_entries, mbox_entr
 MOST = 1000
 """Files that are taken out of a file, those in its archives included."""
 LEVELS = 3
+LISTED = "Files in it:"
+"""The line before the names of these files, in the text of the file that holds them."""
 LONGEST = 150
 """Characters of a part of a name."""
 DEEPEST = 12
@@ -83,7 +85,7 @@ def listing(members: list[Member]) -> str:
         size = "" if member.size is None else f"{member.size:,} bytes"
         reason = f"cannot be read: {member.reason}" if member.reason else ""
         lines.append(f"- {member.name} ({', '.join(filter(None, (size, member.about, reason)))})")
-    return "\n".join(["Files in it:", *lines]) if lines else ""
+    return "\n".join([LISTED, *lines]) if lines else ""
 
 
 def _members(data: bytes, name: str, room: _Room, levels: int) -> Iterator[Member]:

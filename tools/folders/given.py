@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import TypedDict
 
 from forethought.settings import Settings
+from forethought.tools.documents.document import Unreadable
+from forethought.tools.documents.reader import members_apart
 from forethought.tools.files import FilesError, FileStore
 from forethought.tools.folders.index import OF_ONE_FILE, FolderIndex
 from forethought.tools.folders.passages import Passage
@@ -183,11 +185,17 @@ def matches(name: str, pattern: str) -> bool:
     )
 
 
-def _bytes(folder: Folder, entry: Entry) -> bytes:
+def _bytes(folder: Folder, entry: Entry, settings: Settings) -> bytes:
+    path = folder.root / entry.name
+    holder = next((one for one in path.parents if one.is_file()), None)
     try:
-        data = (folder.root / entry.name).read_bytes()
-    except OSError as error:
-        raise FilesError(f"{entry.name}: cannot be read any more: {error.strerror}") from error
+        data = (holder or path).read_bytes()
+        if holder:
+            members = members_apart(data, str(holder.relative_to(folder.root)), settings)
+            data = next((one.data for one in members if one.name == entry.name), b"")
+    except (OSError, Unreadable) as error:
+        reason = error.strerror if isinstance(error, OSError) else error.what
+        raise FilesError(f"{entry.name}: cannot be read any more: {reason}") from error
     if hashlib.sha256(data).hexdigest() != entry.hash:
         raise FilesError(f"{entry.name}: has changed since the folder was indexed; give the folder again")
     return data
@@ -254,7 +262,8 @@ class WithFolders(FileStore):
 
     def get(self, content_hash: str) -> bytes:
         """The content. Raises FilesError when it is not stored, or is gone or changed in its folder."""
-        for folder in self.folders.each if self.folders else ():
-            if name := folder.index.name_of(content_hash):
-                return _bytes(folder, folder.index.entries([name])[0])
+        if self.folders is not None:
+            for folder in self.folders.each:
+                if name := folder.index.name_of(content_hash):
+                    return _bytes(folder, folder.index.entries([name])[0], self.folders.settings)
         return super().get(content_hash)

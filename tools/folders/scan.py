@@ -19,15 +19,19 @@ from pathlib import Path
 from forethought.settings import Settings
 from forethought.tools.documents.document import Document, Unreadable
 from forethought.tools.documents.formats import kind_of
+from forethought.tools.documents.members import LISTED
 from forethought.tools.documents.plain import read_text
-from forethought.tools.documents.reader import document_apart
+from forethought.tools.documents.reader import document_apart, members_apart
 from forethought.tools.files import MEGABYTE, FilesError
 from forethought.tools.folders.index import FolderIndex
 from forethought.tools.folders.passages import passages
 from forethought.tools.folders.records import Content
 from forethought.tools.folders.walk import MOST_BYTES, MOST_FILES, Found, walk
+from forethought.tools.members import holders
 
 _KEEP_S = 1.0
+Reading = list[tuple[Found, Content | None]]
+"""A file and the files in it, each with its content if it has one."""
 Progress = Callable[[int, int], None]
 """Told how many files of how many are read."""
 
@@ -63,7 +67,7 @@ def scan(
         FilesError: The folder is too large.
     """
     known, report = index.manifest(), Scan()
-    present, news, size = set[str](), list[Found](), 0
+    present, news, size, changed = set[str](), list[Found](), 0, set[str]()
     for found in walk(root, exclude):
         present.add(found.name)
         size += found.size
@@ -74,31 +78,34 @@ def scan(
             )
         if known.get(found.name) != (found.size, found.modified):
             news.append(found)
+            changed.add(found.name)
             (report.changed if found.name in known else report.added).append(found.name)
-    report.removed = [name for name in known if name not in present]
-    if news or report.removed:
-        _keep(index, _readings(root, news, index, settings), report, len(news), progress)
+    absent = [name for name in known if name not in present]
+    report.removed = [name for name in absent if not holders(name) & known.keys()]
+    gone = [name for name in absent if not holders(name) & (present - changed)]
+    if news or gone:
+        _keep(index, _readings(root, news, index, settings), report, gone, len(news), progress)
         index.clean_up()
     return report
 
 
 def _keep(
     index: FolderIndex,
-    readings: Iterator[tuple[Found, Content | None]],
+    readings: Iterator[Reading],
     report: Scan,
+    gone: Sequence[str],
     total: int,
     progress: Progress,
 ) -> None:
-    waiting: list[tuple[Found, Content | None]] = []
+    waiting: Reading = []
     kept_at, done = time.monotonic(), 0
-    gone = report.removed
     try:
-        for found, content in readings:
-            waiting.append((found, content))
+        for reading in readings:
+            waiting += reading
             done += 1
             progress(done, total)
-            if reason := found.reason or (content.reason if content else ""):
-                report.unreadable.append((found.name, reason))
+            reasons = ((found.name, found.reason or (one.reason if one else "")) for found, one in reading)
+            report.unreadable += [(name, reason) for name, reason in reasons if reason]
             if time.monotonic() - kept_at > _KEEP_S:
                 _write(index, waiting, gone)
                 waiting, gone, kept_at = [], [], time.monotonic()
@@ -113,13 +120,11 @@ def _write(index: FolderIndex, waiting: Iterable[tuple[Found, Content | None]], 
             index.put(found, content)
 
 
-def _readings(
-    root: Path, news: Iterable[Found], index: FolderIndex, settings: Settings
-) -> Iterator[tuple[Found, Content | None]]:
-    """The content of each file, as soon as it is read."""
+def _readings(root: Path, news: Iterable[Found], index: FolderIndex, settings: Settings) -> Iterator[Reading]:
+    """The content of each file and of the files in it, as soon as it is read."""
     most = 2 * (os.cpu_count() or 1)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        running: set[Future[tuple[Found, Content | None]]] = set()
+        running: set[Future[Reading]] = set()
         try:
             for found in news:
                 running.add(pool.submit(_reading, root, found, index, settings))
@@ -133,26 +138,44 @@ def _readings(
             pool.shutdown(cancel_futures=True)
 
 
-def _reading(
-    root: Path, found: Found, index: FolderIndex, settings: Settings
-) -> tuple[Found, Content | None]:
+def _reading(root: Path, found: Found, index: FolderIndex, settings: Settings) -> Reading:
     if found.reason:
-        return found, None
+        return [(found, None)]
     if not found.size:
-        return replace(found, reason="is empty (0 bytes)"), None
+        return [(replace(found, reason="is empty (0 bytes)"), None)]
     limit = int(settings.max_file_mb * MEGABYTE)
     if found.size > limit:
         reason = f"is larger than {settings.max_file_mb:g} MB; FORETHOUGHT_MAX_FILE_MB allows more"
-        return replace(found, reason=reason), None
+        return [(replace(found, reason=reason), None)]
     try:
         with (root / found.name).open("rb") as file:
             data = file.read(limit + 1)
     except OSError as error:
-        return replace(found, reason=f"cannot be read: {error.strerror}"), None
+        return [(replace(found, reason=f"cannot be read: {error.strerror}"), None)]
     content_hash = hashlib.sha256(data).hexdigest()
-    if (known := index.reason_of(content_hash)) is not None:
-        return found, Content(content_hash, reason=known)
-    return found, content_of(data, content_hash, found.name, settings)
+    if (known := index.reason_of(content_hash)) is None:
+        content = content_of(data, content_hash, found.name, settings)
+        text = content.text
+    else:
+        content, text = Content(content_hash, reason=known), index.text(content_hash)
+    return [(found, content), *(_members(data, found, settings) if LISTED in text else [])]
+
+
+def _members(data: bytes, holder: Found, settings: Settings) -> Reading:
+    """The files in a file, such as attachments, named as `mail.eml/q3.xlsx`."""
+    try:
+        members = members_apart(data, holder.name, settings)
+    except Unreadable:
+        return []
+    return [
+        (
+            Found(one.name, len(one.data), holder.modified, one.reason),
+            None
+            if one.reason
+            else content_of(one.data, hashlib.sha256(one.data).hexdigest(), one.name, settings),
+        )
+        for one in members
+    ]
 
 
 def content_of(data: bytes, content_hash: str, name: str, settings: Settings) -> Content:

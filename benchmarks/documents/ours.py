@@ -12,15 +12,8 @@ from forethought.settings import Settings
 from forethought.tools.base import Observation, ToolEnv, ToolError
 from forethought.tools.documents.reader import load_content
 from forethought.tools.files import FileStore, from_contents
+from forethought.tools.members import with_members
 from forethought.tools.read_file import read_file
-
-try:
-    from forethought.tools.members import with_members
-except ImportError:  # readers that do not open attachments
-
-    def with_members(files: Any, store: Any, settings: Any) -> Any:
-        return files
-
 
 T = TypeVar("T")
 MOST_PARTS = 4

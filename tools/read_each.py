@@ -34,7 +34,7 @@ async def read_each(
     A model reads each file, so use it for judgments that no search or formula can make, such as whether a
     complaint blames the courier. Small files share a call: 300 short letters take about 30 model calls. No
     file is paid for twice for the same question. Each value comes with a quote that was checked against the
-    file. Shows counts, sums, doubtful and unreadable files; sql and python get the whole table.
+    file. Shows counts, sums, doubtful and unreadable files; python and sql get the whole table.
 
     Args:
         files: A pattern, such as complaints/*.eml, or a list of names.

@@ -27,7 +27,7 @@ from forethought.tools.read_file import READ_FILE
 from forethought.tools.sandbox.program import MAX_CALLS, from_code
 from forethought.tools.search_files import SEARCH_FILES
 from forethought.tools.sql import SQL, is_installed
-from forethought.tools.tables.catalog import needs_sql
+from forethought.tools.tables.catalog import TABLES, kind_of_table, needs_sql
 from forethought.tools.visit_webpage import VISIT_WEBPAGE
 from forethought.tools.web_search import WEB_SEARCH
 
@@ -114,7 +114,8 @@ def offered(
     there = {"": True, "folder": bool(folders)}
     there["long file"] = bool(folders) or any(item.get("size", 0) >= LONG_FILE for item in given)
     there["many files"] = bool(folders) or len(given) >= MANY_FILES
-    there["tables"] = is_installed() and (there["many files"] or any(map(needs_sql, given)))
+    many = len(given) >= MANY_FILES and any(kind_of_table(item["name"]) != "document" for item in given)
+    there["tables"] = is_installed() and (TABLES in types or many or any(map(needs_sql, given)))
     return {
         name: for_folder(tool) if folders and tool.runs_code else tool
         for name, tool in tools.items()

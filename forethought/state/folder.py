@@ -17,4 +17,4 @@ class FolderRef(TypedDict):
     size: int
     """Bytes of all of them."""
     types: list[str]
-    """Media types of its files without the part after the slash, such as `image/`."""
+    """Media types of its files without the part after the slash, such as `image/`; and `table/`."""

@@ -37,7 +37,9 @@ def summary(reading: Reading, rows: Sequence[Row], table: str, room: int) -> str
     for status in ("doubtful", "unreadable", "failed"):
         lines += _named(status, [row for row in rows if row.status == status])
     columns = ", ".join(table_of(reading.fields, [])[0])
-    lines.append(f"All rows: sql: SELECT ... FROM {table}; python: tables['{table}']. Columns: {columns}.")
+    lines.append(
+        f"All rows: tables['{table}'] in python, {table} in sql (if you have it). Columns: {columns}."
+    )
     lines.append("First rows:")
     for row in rows[:_FIRST_ROWS]:
         line = one_line(f"- {row.name}: {_values(row)} ({row.status})", 400)

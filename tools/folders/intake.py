@@ -15,6 +15,7 @@ from forethought.tools.folders.index import FolderIndex
 from forethought.tools.folders.places import folder_id, index_path
 from forethought.tools.folders.scan import Progress, Scan, scan
 from forethought.tools.folders.walk import Found, walk
+from forethought.tools.tables.catalog import TABLES, kind_of_table
 
 if TYPE_CHECKING:
     from forethought.state.agent import FileRef
@@ -113,8 +114,15 @@ def index_folder(
         types = {(mimetypes.guess_type(entry.name)[0] or "text/plain") for entry in index.entries()}
     finally:
         index.close()
-    kinds = sorted({kind.partition("/")[0] + "/" for kind in types})
-    return {"name": root.name or "folder", "id": number, "count": count, "size": size, "types": kinds}, report
+    kinds = {kind.partition("/")[0] + "/" for kind in types}
+    kinds |= {TABLES for entry in index.entries() if kind_of_table(entry.name) != "document"}
+    return {
+        "name": root.name or "folder",
+        "id": number,
+        "count": count,
+        "size": size,
+        "types": sorted(kinds),
+    }, report
 
 
 def read_again(refs: Iterable[FolderRef], settings: Settings) -> Given:

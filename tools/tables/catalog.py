@@ -19,6 +19,8 @@ KINDS = {
     "xlsx": "content", "xlsm": "content", "xls": "content", "ods": "content",
 }  # fmt: skip
 """Of files that are tables, by the ending of the name; content: the document readers read it."""
+TABLES = "table/"
+"""The type of a folder that holds files of these kinds."""
 LARGE = 1_000_000
 """Least bytes of a table that a program reads slowly."""
 FEW = 10

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from benchmarks.documents.builders import CONTAINERS, make
+from benchmarks.documents.builders import make
 
 FOLDER = Path(__file__).parent / "cases"
 NEAR = 80
@@ -54,11 +54,6 @@ class Case:
         """'tables' if the fact must be in python's tables; else ''."""
         return str(self.about.get("where", ""))
 
-    @property
-    def members(self) -> list[str]:
-        """Paths of the files in it, below its name."""
-        return list(_members(self.name, self.about))
-
     def data(self) -> bytes:
         """The file."""
         return make(self.name, {key: value for key, value in self.about.items() if key != "where"})
@@ -76,16 +71,6 @@ class Case:
 
 def _pattern(written: str) -> str:
     return written.replace("TICK", TICK).replace(" .. ", rf"[\s\S]{{0,{NEAR}}}?")
-
-
-def _members(name: str, about: Mapping[str, Any]) -> Iterator[str]:
-    kind = about.get("as", PurePosixPath(name).suffix.lstrip("."))
-    if kind not in CONTAINERS:
-        return
-    for inner, inside in about.get("files", {}).items():
-        yield inner
-        if isinstance(inside, Mapping):
-            yield from (f"{inner}/{below}" for below in _members(inner, inside))
 
 
 @cache

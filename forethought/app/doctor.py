@@ -40,6 +40,7 @@ _EXTRAS = (
     ("LangGraph server", "langgraph-cli", "server"),
     ("smolagents", "smolagents", "smolagents"),
     ("SQL over tables", "duckdb", "sql"),
+    ("deep agents in evaluations", "deepagents", "deepagents"),
 )
 """What for, the package that it needs, and the extra that installs it."""
 _OWN = {"FORETHOUGHT_DEBUG", LISTED}

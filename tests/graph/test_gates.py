@@ -405,7 +405,7 @@ async def test_the_planner_names_tools_only_where_one_changes_or_sends_something
     out = await work(
         drive, Office(), "Tell bob@firm.example when lunch is, by email. It stands in my mailbox."
     )
-    line = "Where something is changed or sent, each `description` names the tools"
+    line = "If a subtask changes or sends something, its `description` names the tools"
     assert line in out.asked("Plan")[0].text
     assert line not in (await drive(Script())).asked("Plan")[0].text
 

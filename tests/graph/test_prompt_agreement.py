@@ -33,6 +33,6 @@ async def test_an_empty_plan_is_said_and_allowed_only_when_planning_again(drive:
 async def test_finishing_by_a_call_and_by_hand_are_told_apart(drive: Drive, proposals: str) -> None:
     out = await drive(proposals=proposals)
     text = out.asked("ToolChoice")[0].text
-    assert "the text that the call returns, unread by you, becomes the subtask's result" in text
-    assert "- `finish`: no call;" in text
+    assert "becomes the subtask's result without another look by you" in text
+    assert "- `finish`: no call." in text
     assert "After each of your calls you are asked again" not in text

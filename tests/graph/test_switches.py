@@ -89,20 +89,20 @@ CASES = [
         loud={"plans": [plan(sub("a"), score=5), plan(sub("d"), score=5), plan(sub("e"), score=5)]},
         quiet={"plans": [plan(sub("a")), plan(sub("d")), plan(sub("e"))]},
         instructs=("Plan",),
-        words=("what is wrong with this plan",),
+        words=("the faults of this plan",),
     ),
     Case(
         {"tool_intra": False},
         loud={"move": {"score": 3, "evaluation": "a poor call"}},
         instructs=("ToolChoice",),
-        words=("what is wrong with this move",),
+        words=("the faults of this move",),
     ),
     Case(
         {"answer_intra": False},
         loud={"answers": answers(2, "unsupported")},
         quiet={"answers": answers(10, "")},
         instructs=("AnswerDraft",),
-        words=("what is wrong with this answer",),
+        words=("the faults of this answer",),
     ),
     Case(
         {"round_reflection": False},
@@ -124,7 +124,7 @@ CASES = [
         loud={"move": {"expected": "a value"}},
         quiet={"move": {"expected": "a value"}},
         instructs=("ToolChoice", "AnswerDraft"),
-        words=("what you think the person will answer", "expected_reply"),
+        words=("the answer that you expect from the person", "expected_reply"),
     ),
     Case(
         {"foresight_judgement": False},

@@ -111,11 +111,11 @@ def index_folder(
         report = scan(root, index, settings, exclude, progress)
         index.set_about(root=str(root), exclude="\n".join(exclude))
         count, _, size = index.counts()
-        types = {(mimetypes.guess_type(entry.name)[0] or "text/plain") for entry in index.entries()}
+        names = [entry.name for entry in index.entries()]
     finally:
         index.close()
-    kinds = {kind.partition("/")[0] + "/" for kind in types}
-    kinds |= {TABLES for entry in index.entries() if kind_of_table(entry.name) != "document"}
+    kinds = {(mimetypes.guess_type(name)[0] or "text/plain").partition("/")[0] + "/" for name in names}
+    kinds |= {TABLES for name in names if kind_of_table(name) != "document"}
     return {
         "name": root.name or "folder",
         "id": number,

@@ -85,6 +85,7 @@ def document(*paragraphs: str) -> bytes:
     kind = level(0, "%1.", more="<w:pStyle w:val='berschrift1'/>") + level(1, "(%2)", "lowerLetter")
     return zipped(
         {
+            "[Content_Types].xml": "",
             "word/document.xml": f"<w:document {NS}><w:body>{''.join(paragraphs)}</w:body></w:document>",
             "word/styles.xml": STYLES,
             "word/numbering.xml": numbering(kind),
@@ -112,4 +113,7 @@ def test_a_document_saved_as_strict_is_read() -> None:
     strict = body.replace(
         "schemas.openxmlformats.org/wordprocessingml/2006", "purl.oclc.org/ooxml/wordprocessingml"
     )
-    assert read_document(zipped({"word/document.xml": strict}), "a.docx").text == "Words"
+    assert (
+        read_document(zipped({"[Content_Types].xml": "", "word/document.xml": strict}), "a.docx").text
+        == "Words"
+    )

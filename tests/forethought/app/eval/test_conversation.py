@@ -61,5 +61,5 @@ def test_a_contradiction_through_respond_is_compared_and_reflected_on(
     assert SAID in asked.last
     assert "What came are a person's words" in asked.text
     first, second = (seen for seen in server.requests if seen.reply_name == "ToolChoice")
-    assert "With a call of respond, `expected` is what you think the person will answer" in first.text
+    assert "With a call of respond, `expected` is the answer that you expect from the person" in first.text
     assert "They want a refund." in second.last

@@ -98,18 +98,23 @@ class _View:
         self._colour = [ctypes.c_uint() for _ in range(4)]
 
     def words(self, start: int, end: int) -> Iterator[Word]:
-        """A token as words: raised digits are a word of their own, which is glued to the one before."""
+        """A token as words: raised digits are a word of their own, which is glued to the one before.
+
+        PDFium takes cells for one token if the program made the space between characters as wide as a column.
+        """
         first, last = self._char(start, end - 1), self._char(end - 1, end - 1)
         chars = [first]
-        if not _level(first, last) or first.x0 > last.x0 or any(map(str.isdigit, first.text)):
+        wide = last.x1 - first.x0 > (end - start) * first.size
+        if wide or not _level(first, last) or first.x0 > last.x0 or any(map(str.isdigit, first.text)):
             chars = [self._char(at, at) for at in range(start, end)]
         begun: list[tuple[int, Word]] = []
         for at, char in enumerate(chars, start):
-            if begun and _level(begun[-1][1], char):
+            apart = bool(begun) and char.x0 - begun[-1][1].x1 > char.size
+            if begun and not apart and _level(begun[-1][1], char):
                 begun[-1][1].text += char.text
                 begun[-1][1].x1 = max(begun[-1][1].x1, char.x1)
             else:
-                char.glued = bool(begun)
+                char.glued = bool(begun) and not apart
                 begun.append((at, char))
         for at, word in begun:
             word.mark = self._mark(word, at)

@@ -63,6 +63,16 @@ def test_an_empty_cell_does_not_shift_the_values_after_it() -> None:
     assert "| Graz |  | 450 |  |\n| Linz | 7 |  | 9 |" in text
 
 
+@pytest.mark.parametrize("cells", ["30", "NY"])
+def test_cells_of_one_character_are_not_one_cell_if_only_spacing_divides_them(cells: str) -> None:
+    def spaced(made: FPDF) -> None:
+        made.set_char_spacing(30 * made.k - made.get_string_width("0") * made.k)
+        made.text(70, 46, cells)
+
+    lines = rows(("City", "2023", "2024", "2025"), ("Guam", "", "", "171"), ("Linz", "7", "8", "9"))
+    assert f"| Guam | {cells[0]} | {cells[1]} | 171 |" in page(all_of(lines, spaced))
+
+
 def test_text_that_is_drawn_row_by_row_across_columns_is_read_by_column() -> None:
     def draw(made: FPDF) -> None:
         left, right = (

@@ -48,6 +48,8 @@ def answers_from(state: AgentState, context: Context) -> Literal["", "all", "ear
     if not has_signs(state) and (not (state.get("files") or state.get("folders")) or all_seen(state)):
         return "all"
     earlier = state["progress"].get("earlier")
+    if state.get("folders"):  # its files may have changed since
+        return ""
     return "earlier" if earlier and all(item["status"] == "answered" for item in earlier) else ""
 
 

@@ -108,8 +108,8 @@ def index_folder(
     except OSError as error:
         raise FilesError(f"cannot write to {settings.data_dir / 'folders'}: {error.strerror}") from error
     try:
-        report = scan(root, index, settings, exclude, progress)
         index.set_about(root=str(root), exclude="\n".join(exclude))
+        report = scan(root, index, settings, exclude, progress)
         count, _, size = index.counts()
         names = [entry.name for entry in index.entries()]
     finally:

@@ -11,7 +11,6 @@ from datetime import date
 from email.message import EmailMessage
 from typing import Any
 
-from docx import Document
 from openpyxl import Workbook
 from openpyxl.comments import Comment
 from pptx import Presentation
@@ -51,6 +50,8 @@ def workbook(
 
 def word_file(*blocks: str | Sequence[Row]) -> bytes:
     """A .docx file: paragraphs, '# ' before headings, and tables."""
+    from docx import Document  # the demo runs without it
+
     document = Document()
     for block in blocks:
         if isinstance(block, str):

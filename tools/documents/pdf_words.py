@@ -12,6 +12,7 @@ from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from forethought.tools.documents.pdf_grids import MOST_RULES, Rule, with_tables
+from forethought.tools.documents.pdf_layers import switched_off
 from forethought.tools.documents.pdf_layout import Word, line_of, page_text, rows_of
 
 Box = tuple[float, float, float, float]
@@ -46,6 +47,8 @@ class Drawn:
     rules: list[Box] = field(default_factory=list)
     areas: list[Area] = field(default_factory=list)
     order: dict[int, int] = field(default_factory=dict)
+    off: set[int] = field(default_factory=set)
+    """Things on layers that are switched off."""
 
 
 def text_of(text_page: Any, drawn: Drawn, struck: Sequence[Box]) -> str:
@@ -87,6 +90,7 @@ class _View:
         from pypdfium2 import raw
 
         self._raw, self._page, self._text, self._order = raw, text_page.raw, text, drawn.order
+        self._off = drawn.off
         turn = -math.radians(angle)
         self._cos, self._sin = round(math.cos(turn), 9), round(math.sin(turn), 9)
         self.rules, self._struck = ([self._turned(*box) for box in boxes] for boxes in (drawn.rules, struck))
@@ -144,6 +148,8 @@ class _View:
         raw.FPDFText_GetFillColor(self._page, at, *self._colour)
         *colours, alpha = (each.value for each in self._colour)
         item = raw.FPDFText_GetTextObject(self._page, at)
+        if _address(item) in self._off:
+            return "hidden text, on a layer that is off"
         under = [(box, area) for box, area in self._areas if box.holds(x, y)]
         unseen = alpha == 0 or raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_INVISIBLE
         if unseen or min(colours) >= _WHITE or word.size < _TINY:
@@ -188,7 +194,9 @@ def drawn_on(page: Any) -> Drawn:
     from pypdfium2 import raw
 
     drawn = Drawn(page.get_bbox())
-    for order, item in enumerate(islice(page.get_objects(), _MOST_OBJECTS)):
+    items = list(islice(page.get_objects(), _MOST_OBJECTS))
+    drawn.off = {_address(item.raw) for item in switched_off(page, items)}
+    for order, item in enumerate(items):
         drawn.order[_address(item.raw)] = order
         if item.type not in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH):
             continue

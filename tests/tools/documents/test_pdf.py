@@ -49,15 +49,17 @@ def test_an_unusable_pdf_names_its_fault(data: bytes, message: str, cause: str, 
     assert hint in raised.value.hint
 
 
-def raw_pdf(annotations: list[bytes], *objects: bytes, catalog: bytes = b"", page: bytes = b"") -> bytes:
+def raw_pdf(
+    annotations: list[bytes], *objects: bytes, catalog: bytes = b"", resources: bytes = b"", more: bytes = b""
+) -> bytes:
     """Return a page that says 'Lodging', with these annotations (from number 6 on) and other objects."""
-    stream = b"BT /F1 12 Tf 20 200 Td (Lodging) Tj ET"
+    stream = b"BT /F1 12 Tf 20 200 Td (Lodging) Tj ET " + more
     names = b" ".join(b"%d 0 R" % (6 + number) for number in range(len(annotations)))
     all_objects = [
         b"<< /Type /Catalog /Pages 2 0 R %s >>" % catalog,
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
         b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 300] /Contents 4 0 R /Annots [%s]"
-        b" /Resources << /Font << /F1 5 0 R >> >> >>" % names,
+        b" /Resources << /Font << /F1 5 0 R >> %s >> >>" % (names, resources),
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         *(b"<< /Type /Annot /Rect [10 10 100 30] %s >>" % annotation for annotation in annotations),
@@ -115,6 +117,20 @@ def test_a_comment_names_its_passage_and_a_struck_one_is_struck() -> None:
         "[struck: Lodging]\n\nComments:\n- [comment on 'Lodging' by Ann: Too dear?]\n"
         "- [highlighted: Lodging]\n- [insertion: Meals]\n- [stamp: Approved]"
     )
+
+
+def test_text_on_a_layer_that_is_off_is_hidden() -> None:
+    text = b"/OC /%s BDC BT /F1 12 Tf 20 %d Td (%s) Tj ET EMC "
+    data = raw_pdf(
+        [],
+        b"<< /Type /OCG /Name (2023) >>",
+        b"<< /Type /OCG /Name (2024) >>",
+        catalog=b"/OCProperties << /OCGs [6 0 R 7 0 R] /D << /OFF [6 0 R] >> >>",
+        resources=b"/Properties << /Old 6 0 R /New 7 0 R >>",
+        more=text % (b"Old", 180, b"EUR 80") + text % (b"New", 160, b"EUR 90"),
+    )
+    text_of_page = read_document(data, "a.pdf").sections[0].text
+    assert text_of_page == "Lodging\n[hidden text, on a layer that is off: EUR 80]\nEUR 90"
 
 
 def test_a_bookmark_is_a_heading() -> None:

@@ -32,12 +32,18 @@ class FolderIndex(Database):
 
     # For a scan.
 
-    def manifest(self) -> dict[str, tuple[int, int]]:
-        """Size and time of each file that is known."""
-        return {
-            name: (size, modified)
-            for name, size, modified in self._all("SELECT name, size, modified FROM files")
-        }
+    def manifest(self) -> dict[str, Found]:
+        """The known files by name."""
+        return {row[0]: Found(*row) for row in self._all("SELECT name, size, modified, reason FROM files")}
+
+    def retry(self, limits: str) -> None:
+        """Forget which contents could not be read, if that was under other limits."""
+        if self.about("limits") != limits:
+            with self.writing():
+                failed = "SELECT id FROM contents WHERE reason != ''"
+                self._db.execute(f"UPDATE files SET modified = 0 WHERE content IN ({failed})")
+                self._db.execute("DELETE FROM contents WHERE reason != ''")
+                self.set_about(limits=limits)
 
     def reason_of(self, content_hash: str) -> str | None:
         """Why a content that was read before has no text ('': it has); None if it was not read."""

@@ -74,7 +74,7 @@ async def _tables(
 ) -> tuple[list[Json], list[bytes], list[str]]:
     """The tables that a query needs, their contents, and the files that they come from."""
     tables, contents = list[Json](), list[bytes]()
-    loaded: dict[str, str] = {}
+    loaded: dict[str, list[str]] = {}
 
     def add(name: str, kind: str, content: bytes, *aliases: str) -> None:
         others = [alias for alias in aliases if alias.lower() != name.lower()]
@@ -87,8 +87,8 @@ async def _tables(
             )
 
     assert env.store is not None, "a run has a storage"
-    for table in wanted:
-        loaded[table.file] = table.name
+    for table in sorted(wanted, key=lambda table: table.file not in query):  # of two, the exact name counts
+        loaded[table.file] = [table.name]
         if table.kind not in ("content", "document"):
             data = await asyncio.to_thread(stored_bytes, env.store, env.files[table.file], table.file)
             add(table.name, table.kind, data, table.file)
@@ -96,8 +96,9 @@ async def _tables(
         content = await load_content(env.store, env.files[table.file], table.file, env.settings)
         parts = {"": content.tables} if isinstance(content.tables, list) else content.tables
         parts = {part: rows for part, rows in parts.items() if rows}
-        for part, rows in parts.items():
-            name = catalog([f"{table.name}_{part}"])[0].name if part else table.name
+        names = [catalog([f"{table.name}_{part}"])[0].name if part else table.name for part in parts]
+        loaded[table.file] = names
+        for name, rows in zip(names, parts.values(), strict=True):
             only = (table.name, table.file) if len(parts) == 1 else ()
             add(name, "rows", json.dumps(rows).encode(), *only)
     for name in dict.fromkeys(TABLE.findall(query)):

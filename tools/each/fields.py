@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -100,10 +100,7 @@ def agree(one: Value, other: Value) -> bool:
         first, second = plain(one.value), plain(other.value)
         exact = first in ("yes", "no") or re.fullmatch(r"[\d-]+", first)
         return first == second or (not exact and fuzz.token_set_ratio(first, second) >= _ALIKE)
-    try:
-        return abs(Decimal(str(one.value)) - Decimal(str(other.value))) < Decimal("1e-6")
-    except InvalidOperation:
-        return False
+    return abs(Decimal(str(one.value)) - Decimal(str(other.value))) < Decimal("1e-6")
 
 
 def confirmed(before: Value, now: Value) -> Value:

@@ -14,7 +14,7 @@ from forethought.text import how_many, one_line
 from forethought.tools.files import FilesError, distinct_names, from_contents, read
 from forethought.tools.folders.index import FolderIndex
 from forethought.tools.folders.places import folder_id, index_path
-from forethought.tools.folders.scan import Progress, Scan, scan
+from forethought.tools.folders.scan import SILENT, Progress, Scan, scan
 from forethought.tools.folders.walk import Found, walk
 
 if TYPE_CHECKING:
@@ -25,10 +25,6 @@ SMALL_FILES, SMALL_BYTES = 30, 5_000_000
 """A folder up to this size is taken in file by file."""
 _NAMED = 3
 """Files that a line names."""
-
-
-def _silent(done: int, total: int) -> None:
-    """Show no progress."""
 
 
 @dataclass
@@ -50,7 +46,7 @@ def take_paths(
     paths: Iterable[str | Path],
     settings: Settings,
     exclude: Sequence[str] = (),
-    progress: Progress = _silent,
+    progress: Progress = SILENT,
     contents: Iterable[tuple[str, bytes]] = (),
 ) -> Given:
     """Take in files and folders. Blocking.
@@ -92,7 +88,7 @@ def take_paths(
 
 
 def index_folder(
-    root: Path, settings: Settings, exclude: Sequence[str] = (), progress: Progress = _silent
+    root: Path, settings: Settings, exclude: Sequence[str] = (), progress: Progress = SILENT
 ) -> tuple[FolderRef, Scan]:
     """The folder as a run's state names it, its index brought up to date. Blocking.
 

@@ -30,7 +30,8 @@ from forethought.tools.folders.walk import MOST_BYTES, MOST_FILES, Found, walk
 
 _KEEP_S = 1.0
 Progress = Callable[[int, int], None]
-"""Told how many files of how many are read."""
+"""Gets the number of files that are read, and of all files to read."""
+SILENT: Progress = lambda done, total: None  # noqa: E731
 
 
 @dataclass
@@ -48,8 +49,8 @@ def scan(
     root: Path,
     index: FolderIndex,
     settings: Settings,
-    exclude: Sequence[str] = (),
-    progress: Progress = lambda done, total: None,
+    exclude: Sequence[str],
+    progress: Progress,
 ) -> Scan:
     """Read new and changed files of the folder `root`. Blocking.
 

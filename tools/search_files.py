@@ -85,13 +85,9 @@ def _passages(
     room = env.sizes.passages - 200 * len(shown)
     for hit in shown:
         text = cut(_around(env.folders, hit, context), max(room // len(shown), 200), tail=0)
-        lines.append(f"\n{_where(hit)}\n{text}")
+        heading = f" [{hit.heading}]" if hit.heading else ""
+        lines.append(f"\n## {hit.name}, {hit.place}{heading}\n{text}")
     return Observation("\n".join(lines), origin=file_origins(hit.name for hit in shown), partial=bool(more))
-
-
-def _where(hit: Hit) -> str:
-    heading = f" [{hit.heading}]" if hit.heading else ""
-    return f"## {hit.name}, {hit.place}{heading}"
 
 
 def _around(folders: Folders, hit: Hit, context: int) -> str:

@@ -14,7 +14,6 @@ from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.reader import load_content, read_apart
 from forethought.tools.each.store import TABLE, stored_table
-from forethought.tools.files import FileStore
 from forethought.tools.folders.given import file_origins
 from forethought.tools.given_files import stored_bytes
 from forethought.tools.tables.catalog import FEW, TableFile, catalog, named_in, unions
@@ -103,14 +102,10 @@ async def _tables(
             add(name, "rows", json.dumps(rows).encode(), *only)
     for name in dict.fromkeys(TABLE.findall(query)):
         if name in env.tables:
-            add(name, "rows", await asyncio.to_thread(_made, env.store, name))
+            made = await asyncio.to_thread(stored_table, env.store, name)
+            add(name, "rows", json.dumps(made or []).encode())
     tables += [{"name": pattern, "of": of} for pattern, of in unions(query, loaded).items()]
     return tables, contents, list(loaded)
-
-
-def _made(store: FileStore, name: str) -> bytes:
-    """The rows of a reading."""
-    return json.dumps(stored_table(store, name) or []).encode()
 
 
 def _known(env: ToolEnv, own: Sequence[TableFile]) -> str:

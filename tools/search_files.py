@@ -76,6 +76,8 @@ def _passages(
     hits = env.folders.search(query, last + 1, names)
     shown = hits[last - _HITS : last]
     if not shown:
+        if hits:
+            raise ToolError(f"there is no page {page}", cause="not_found", hint="Ask for an earlier page.")
         hint = "Try other words that the text itself may use, or regex=true."
         raise ToolError(f"{searched}: nothing fits", cause="not_found", hint=hint)
     more = f"; ask for page={page + 1} for more" if len(hits) > last else ""
@@ -83,13 +85,9 @@ def _passages(
     room = env.sizes.passages - 200 * len(shown)
     for hit in shown:
         text = cut(_around(env.folders, hit, context), max(room // len(shown), 200), tail=0)
-        lines.append(f"\n{_where(hit)}\n{text}")
+        heading = f" [{hit.heading}]" if hit.heading else ""
+        lines.append(f"\n## {hit.name}, {hit.place}{heading}\n{text}")
     return Observation("\n".join(lines), origin=file_origins(hit.name for hit in shown), partial=bool(more))
-
-
-def _where(hit: Hit) -> str:
-    heading = f" [{hit.heading}]" if hit.heading else ""
-    return f"## {hit.name}, {hit.place}{heading}"
 
 
 def _around(folders: Folders, hit: Hit, context: int) -> str:
@@ -115,9 +113,11 @@ def _matches(
     ends = time.monotonic() + _REGEX_S
     try:
         for entry in entries:
-            for line in (
-                _lines(env.folders.text(entry.name), wanted, context, ends) if not entry.reason else ()
-            ):
+            if entry.reason:
+                continue
+            if time.monotonic() > ends:
+                raise TimeoutError
+            for line in _lines(env.folders.text(entry.name), wanted, context, ends):
                 counts[entry.name] += 1
                 if (page - 1) * _MATCHES <= counts.total() - 1 < page * _MATCHES:
                     lines.append((entry.name, line))
@@ -125,8 +125,10 @@ def _matches(
         hint = "Narrow it with files, or use a simpler pattern."
         raise ToolError("the search takes too long", cause="limit", hint=hint) from error
     if not lines:
+        if pages := -(-counts.total() // _MATCHES):
+            raise ToolError(f"there is no page {page}", cause="arguments", hint=f"Pages are 1 to {pages}.")
         hint = "Try other spellings, or words without regex."
-        raise ToolError(f"{searched}: no match on page {page}", cause="not_found", hint=hint)
+        raise ToolError(f"{searched}: no line matches", cause="not_found", hint=hint)
     return _shown(env, counts, lines, page, searched)
 
 

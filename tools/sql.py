@@ -14,7 +14,6 @@ from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.reader import load_content, read_apart
 from forethought.tools.each.store import TABLE, stored_table
-from forethought.tools.files import FileStore
 from forethought.tools.folders.given import file_origins
 from forethought.tools.given_files import stored_bytes
 from forethought.tools.tables.catalog import FEW, TableFile, catalog, named_in, unions
@@ -74,7 +73,7 @@ async def _tables(
 ) -> tuple[list[Json], list[bytes], list[str]]:
     """The tables that a query needs, their contents, and the files that they come from."""
     tables, contents = list[Json](), list[bytes]()
-    loaded: dict[str, str] = {}
+    loaded: dict[str, list[str]] = {}
 
     def add(name: str, kind: str, content: bytes, *aliases: str) -> None:
         others = [alias for alias in aliases if alias.lower() != name.lower()]
@@ -87,8 +86,8 @@ async def _tables(
             )
 
     assert env.store is not None, "a run has a storage"
-    for table in wanted:
-        loaded[table.file] = table.name
+    for table in sorted(wanted, key=lambda table: table.file not in query):  # of two, the exact name counts
+        loaded[table.file] = [table.name]
         if table.kind not in ("content", "document"):
             data = await asyncio.to_thread(stored_bytes, env.store, env.files[table.file], table.file)
             add(table.name, table.kind, data, table.file)
@@ -96,20 +95,17 @@ async def _tables(
         content = await load_content(env.store, env.files[table.file], table.file, env.settings)
         parts = {"": content.tables} if isinstance(content.tables, list) else content.tables
         parts = {part: rows for part, rows in parts.items() if rows}
-        for part, rows in parts.items():
-            name = catalog([f"{table.name}_{part}"])[0].name if part else table.name
+        names = [catalog([f"{table.name}_{part}"])[0].name if part else table.name for part in parts]
+        loaded[table.file] = names
+        for name, rows in zip(names, parts.values(), strict=True):
             only = (table.name, table.file) if len(parts) == 1 else ()
             add(name, "rows", json.dumps(rows).encode(), *only)
     for name in dict.fromkeys(TABLE.findall(query)):
         if name in env.tables:
-            add(name, "rows", await asyncio.to_thread(_made, env.store, name))
+            made = await asyncio.to_thread(stored_table, env.store, name)
+            add(name, "rows", json.dumps(made or []).encode())
     tables += [{"name": pattern, "of": of} for pattern, of in unions(query, loaded).items()]
     return tables, contents, list(loaded)
-
-
-def _made(store: FileStore, name: str) -> bytes:
-    """The rows of a reading."""
-    return json.dumps(stored_table(store, name) or []).encode()
 
 
 def _known(env: ToolEnv, own: Sequence[TableFile]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from forethought.tools import search_files as searching
 from forethought.tools.base import Observation, ToolEnv, ToolError
 from forethought.tools.call import call_tool
 from forethought.tools.registry import LONG_FILE, offered, toolbox
@@ -52,7 +53,7 @@ async def test_a_page_tells_that_there_are_more_and_names_few_origins(env: ToolE
     assert first.origin.endswith("6 more files")
     second = await search(env, "courier", page=2)
     assert first.text.splitlines()[2] not in second.text
-    with pytest.raises(ToolError, match="nothing fits"):
+    with pytest.raises(ToolError, match="no page 50"):
         await search(env, "courier", page=50)
 
 
@@ -77,7 +78,7 @@ async def test_only_the_named_files_are_searched(env: ToolEnv) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"), [("(", "no regular expression"), ("zebra", "no match"), (" ", "empty")]
+    ("query", "said"), [("(", "no regular expression"), ("zebra", "no line matches"), (" ", "empty")]
 )
 async def test_what_finds_nothing_says_so(env: ToolEnv, query: str, said: str) -> None:
     with pytest.raises(ToolError, match=said):
@@ -114,3 +115,14 @@ async def test_a_program_reads_the_files_of_a_folder_one_by_one(env: ToolEnv, tm
     assert (named.text, named.origin) == ("('# Lease', ['lease.md'])", "file:lease.md")
     missing = await call_tool(python, {"code": "text_of('none.txt')"}, env)
     assert (missing.ok, "no file called none.txt" in missing.text) == (False, True)
+
+
+async def test_a_page_of_matches_beyond_the_last_is_said_to_be_missing(env: ToolEnv) -> None:
+    with pytest.raises(ToolError, match="no page 99"):
+        await search(env, "courier", page=99, regex=True)
+
+
+async def test_a_slow_pattern_ends_after_its_time(env: ToolEnv, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "_REGEX_S", 0.0)
+    with pytest.raises(ToolError, match="too long"):
+        await search(env, "courier", regex=True)

@@ -160,6 +160,19 @@ async def test_files_that_match_a_pattern_are_one_table(env: Any) -> None:
     assert observation.text.splitlines()[2:4] == ["a/one.csv | 1.5", "a/two.csv | 2.5"]
 
 
+async def test_a_pattern_of_files_with_several_tables_is_refused_with_their_names(env: Any) -> None:
+    result = await ask(env(book_xlsx=workbook()), 'SELECT * FROM "*.xlsx"')
+    assert not result.ok
+    assert "book_xlsx_june" in result.hint
+
+
+async def test_names_that_differ_in_case_alone_are_told_apart(env: Any) -> None:
+    both = env(Orders_csv=b"id,v\n1,2\n", orders_csv=b"id,v\n3,4\n")
+    result = await ask(both, 'SELECT v FROM "orders.csv"')
+    assert result.text.startswith("1 row:\nv\n4\n")
+    assert "Orders.csv" in result.text
+
+
 @pytest.mark.parametrize(
     "query",
     [

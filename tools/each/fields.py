@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -13,6 +13,7 @@ from rapidfuzz import fuzz
 
 from forethought.text import one_line, plain
 from forethought.tools.each.source import Source
+from forethought.tools.folders.words import dates_in
 from forethought.tools.tables.numbers import numbers_in, read_date, readings
 
 Kind = Literal["text", "number", "date", "yes_no"]
@@ -20,7 +21,7 @@ Status = Literal["ok", "doubtful", "unreadable", "failed"]
 LONGEST_QUOTE = 400
 _ALIKE = 80
 """Least likeness of two texts (0 to 100) that count as equal."""
-_DERIVED = "its number is not in the quote"
+_DERIVED = "its number or date is not in the quote"
 
 
 class FieldSpec(BaseModel):
@@ -65,9 +66,16 @@ def checked(spec: FieldSpec, given: Any, source: Source) -> Value:
         doubt = "there is no quote"
     elif not doubt and quote and at is None:
         doubt = "the quote is not in the file"
-    elif not doubt and isinstance(value, float | int) and Decimal(str(abs(value))) not in numbers_in(quote):
+    elif not doubt and not _is_in(value, spec.type, quote):
         doubt = _DERIVED
     return Value(value, quote, source.place(at) if at is not None else "", doubt)
+
+
+def _is_in(value: str | float, kind: Kind, quote: str) -> bool:
+    """Whether the quote holds the number or the date; texts are judged by the reader alone."""
+    if kind == "date":
+        return f"d{str(value).replace('-', '')}" in dates_in(quote)
+    return isinstance(value, str) or Decimal(str(abs(value))) in numbers_in(quote)
 
 
 def _typed(kind: Kind, value: Any) -> tuple[str | float | None, str]:
@@ -100,10 +108,7 @@ def agree(one: Value, other: Value) -> bool:
         first, second = plain(one.value), plain(other.value)
         exact = first in ("yes", "no") or re.fullmatch(r"[\d-]+", first)
         return first == second or (not exact and fuzz.token_set_ratio(first, second) >= _ALIKE)
-    try:
-        return abs(Decimal(str(one.value)) - Decimal(str(other.value))) < Decimal("1e-6")
-    except InvalidOperation:
-        return False
+    return abs(Decimal(str(one.value)) - Decimal(str(other.value))) < Decimal("1e-6")
 
 
 def confirmed(before: Value, now: Value) -> Value:

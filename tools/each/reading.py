@@ -208,16 +208,8 @@ class Reading:
         """The key of a reading. It depends on the content, not on the name."""
         model = self.ask.models[reading != "first"]
         fields = [spec.model_dump() for spec in self.fields]
-        parts = [
-            VERSION,
-            self._hashes[name],
-            self.question,
-            fields,
-            model,
-            reading,
-            number,
-            PART_CHARACTERS,
-        ]
+        content = self._hashes[name]
+        parts = [VERSION, content, self.question, fields, model, reading, number, PART_CHARACTERS]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def _tell(self, names: Sequence[str], parts: Mapping[str, Sequence[Json | None]], reading: str) -> None:

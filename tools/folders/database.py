@@ -49,19 +49,36 @@ class Database:
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.touch(mode=0o600)
+        try:
+            self._open(path)
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:  # no database: a disk was full, or a copy stopped half-way
+            assert path is not None
+            self._db.close()
+            for part in path.parent.glob(f"{path.name}*"):
+                part.unlink()
+            self._open(path)
+
+    def _open(self, path: Path | None) -> None:
         self._db = sqlite3.connect(
             path or ":memory:", timeout=30, isolation_level=None, check_same_thread=False
         )
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
-        with self.writing():
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version != VERSION:
-                self._make_anew()
+        if self._version() != VERSION:  # a reader does not wait for a process that writes
+            with self.writing():
+                if self._version() != VERSION:
+                    self._make_anew()
+
+    def _version(self) -> int:
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        return int(version)
 
     def close(self) -> None:
-        """Close the file."""
-        self._db.close()
+        """Close the file, after the query of another thread."""
+        with self._lock:
+            self._db.close()
 
     @contextmanager
     def writing(self) -> Iterator[None]:

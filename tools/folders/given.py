@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
@@ -23,6 +22,7 @@ from forethought.tools.folders.places import index_path
 from forethought.tools.folders.records import Entry, Hit
 from forethought.tools.folders.scan import content_of
 from forethought.tools.folders.walk import Found
+from forethought.tools.threads import SharedWork
 
 if TYPE_CHECKING:
     from forethought.state.agent import FileRef
@@ -36,7 +36,7 @@ class Folder:
     name: str
     index: FolderIndex
     prefix: str
-    """The beginning of its files' names: '' if the run has no other folder."""
+    """The beginning of its files' names: '' unless another folder or a file could have one of them."""
 
     @property
     def root(self) -> Path:
@@ -63,9 +63,9 @@ class Folders:
             path = index_path(ref["id"], self.settings)
             if not path.exists():
                 raise FilesError(f"the folder {ref['name']} is not indexed on this machine: give it again")
-            found.append(
-                Folder(ref["name"], FolderIndex(path), f"{ref['name']}/" if len(self.refs) > 1 else "")
-            )
+            index = FolderIndex(path)
+            is_shared = len(self.refs) > 1 or index.entries(list(self.files))
+            found.append(Folder(ref["name"], index, f"{ref['name']}/" if is_shared else ""))
         return found
 
     @cached_property
@@ -133,30 +133,24 @@ class Folders:
         return None
 
 
-_KEPT = 4
-_in_memory: dict[tuple[Any, ...], FolderIndex] = {}
-_making = threading.Lock()
+_in_memory = SharedWork[FolderIndex](size=8)
 
 
 def index_in_memory(files: Mapping[str, str], store: FileStore, settings: Settings) -> FolderIndex:
     """An index of stored files, made once a process: nothing of them is written to the disk."""
-    key = (store.root, *sorted(files.items()))
-    with _making:
-        if key not in _in_memory:
-            index = FolderIndex()
-            with index.writing():
-                for name, content_hash in files.items():
-                    try:
-                        data = store.get(content_hash)
-                    except FilesError as error:
-                        index.put(Found(name, 0, 0, str(error)), None)
-                        continue
-                    content = content_of(data, content_hash, name, settings)
-                    index.put(Found(name, len(data), 0), content)
-            _in_memory[key] = index
-            while len(_in_memory) > _KEPT:
-                del _in_memory[next(iter(_in_memory))]
-        return _in_memory[key]
+
+    def make() -> FolderIndex:
+        index = FolderIndex()
+        for name, content_hash in files.items():
+            try:
+                data = store.get(content_hash)
+            except FilesError as error:
+                index.put(Found(name, 0, 0, str(error)), None)
+                continue
+            index.put(Found(name, len(data), 0), content_of(data, content_hash, name, settings))
+        return index
+
+    return _in_memory.start((store.root, *sorted(files.items())), make).result()
 
 
 FEW = 6

@@ -32,12 +32,18 @@ class FolderIndex(Database):
 
     # For a scan.
 
-    def manifest(self) -> dict[str, tuple[int, int]]:
-        """Size and time of each file that is known."""
-        return {
-            name: (size, modified)
-            for name, size, modified in self._all("SELECT name, size, modified FROM files")
-        }
+    def manifest(self) -> dict[str, Found]:
+        """The known files by name."""
+        return {row[0]: Found(*row) for row in self._all("SELECT name, size, modified, reason FROM files")}
+
+    def retry(self, limits: str) -> None:
+        """Forget which contents could not be read, if that was under other limits."""
+        if self.about("limits") != limits:
+            with self.writing():
+                failed = "SELECT id FROM contents WHERE reason != ''"
+                self._db.execute(f"UPDATE files SET modified = 0 WHERE content IN ({failed})")
+                self._db.execute("DELETE FROM contents WHERE reason != ''")
+                self.set_about(limits=limits)
 
     def reason_of(self, content_hash: str) -> str | None:
         """Why a content that was read before has no text ('': it has); None if it was not read."""
@@ -173,10 +179,10 @@ class FolderIndex(Database):
         )
         return row[0] if row else ""
 
-    def text(self, content_hash: str, start: int = 0, stop: int | None = None) -> str:
-        """The text of a content, or characters `start` to `stop` of it ('' if it has none)."""
+    def text(self, content_hash: str) -> str:
+        """The text of a content ('' if it has none)."""
         row = self._row("SELECT id FROM contents WHERE hash = ?", content_hash)
-        return self._text(row[0], start, stop) if row else ""
+        return self._text(row[0]) if row else ""
 
     def passages(self, content_hash: str) -> list[Passage]:
         """The passages of a content, in order."""
@@ -207,41 +213,38 @@ class FolderIndex(Database):
                 " WHERE f.name IN (SELECT value FROM json_each(?)))"
             )
         rows = self._all(
-            "SELECT p.content, p.start, p.stop, p.line, p.place, p.heading, -found.rank, c.hash,"
+            "SELECT p.content, p.start, p.stop, p.line, p.place, p.heading, -found.rank,"
             " (SELECT f.name FROM files f WHERE f.content = p.content LIMIT 1)"
             f" FROM (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} {order} LIMIT ?) found"
-            " JOIN passages p ON p.id = found.rowid JOIN contents c ON c.id = p.content ORDER BY found.rank",
+            " JOIN passages p ON p.id = found.rowid ORDER BY found.rank",
             match, *among, max(_CANDIDATES, 3 * limit),
         )  # fmt: skip
         first: list[Row] = []
         later: list[Row] = []
         seen: dict[int, int] = {}
         for row in rows:
-            if row[8] is None:
+            if row[7] is None:
                 continue
             seen[row[0]] = seen.get(row[0], 0) + 1
             (first if seen[row[0]] <= of_one else later).append(row)
         return [self._hit(row) for row in [*first, *later][:limit]]
 
     def _hit(self, row: Row) -> Hit:
-        content, start, stop, line, place, heading, score, content_hash, name = row
+        content, start, stop, line, place, heading, score, name = row
         text = self._text(content, start, stop).strip()
-        return Hit(name, text, place or f"line {line}", heading, score, content_hash, start, stop)
+        return Hit(name, text, place or f"line {line}", heading, score, start)
 
     def _match(self, query: str) -> tuple[str, int]:
         """The query for FTS5, any of the telling words, and how many rows it reads, roughly.
 
         It leaves out the commonest words if there are many rows.
         """
-        languages = self.about("languages").split()
-        counted = []
-        for forms in query_terms(query, languages):
-            count = sum(self._term_rows(form) for form in forms)
-            if count:
-                counted.append((count, forms))
-        counted.sort(key=lambda item: item[0])
+        terms = query_terms(query, self.about("languages").split())
+        counted = [(sum(self._term_rows(form) for form in forms), forms) for forms in terms]
         chosen, rows = list[str](), 0
-        for count, forms in counted:
+        for count, forms in sorted(counted, key=lambda item: item[0]):
+            if not count:
+                continue
             if chosen and rows + count > _READ_ROWS:
                 break
             rows += count
@@ -252,8 +255,7 @@ class FolderIndex(Database):
         row = self._row("SELECT doc FROM terms WHERE term = ?", form)
         return row[0] if row else 0
 
-    def _text(self, number: int, start: int = 0, stop: int | None = None) -> str:
-        end = 1 << 60 if stop is None else stop
+    def _text(self, number: int, start: int = 0, end: int = 1 << 60) -> str:
         rows = self._all(
             "SELECT start, text FROM blocks WHERE content = ? AND start < ? AND stop > ? ORDER BY start",
             number, end, start,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from forethought.text import how_many, one_line
 from forethought.tools.files import FilesError, distinct_names, from_contents, read
 from forethought.tools.folders.index import FolderIndex
 from forethought.tools.folders.places import folder_id, index_path
-from forethought.tools.folders.scan import Progress, Scan, scan
+from forethought.tools.folders.scan import SILENT, Progress, Scan, scan
 from forethought.tools.folders.walk import Found, walk
 from forethought.tools.tables.catalog import TABLES, kind_of_table
 
@@ -25,10 +26,6 @@ SMALL_FILES, SMALL_BYTES = 30, 5_000_000
 """A folder up to this size is taken in file by file."""
 _NAMED = 3
 """Files that a line names."""
-
-
-def _silent(done: int, total: int) -> None:
-    """Show no progress."""
 
 
 @dataclass
@@ -50,7 +47,7 @@ def take_paths(
     paths: Iterable[str | Path],
     settings: Settings,
     exclude: Sequence[str] = (),
-    progress: Progress = _silent,
+    progress: Progress = SILENT,
     contents: Iterable[tuple[str, bytes]] = (),
 ) -> Given:
     """Take in files and folders. Blocking.
@@ -63,9 +60,9 @@ def take_paths(
         contents: Files by name and content besides those.
 
     Raises:
-        FilesError: A file or folder is missing, empty, too large or cannot be read.
+        FilesError: A file is missing or cannot be read, or a folder is too large or holds no file to read.
     """
-    given, singles, inside = Given(), list[Path](), list[tuple[str, Path]]()
+    given, singles, inside = Given(), list[Path](), list[tuple[str, bytes]]()
     unique = list({path.resolve(): path for path in map(Path, paths)}.values())
     roots = [path for path in unique if path.is_dir()]
     for path in unique:
@@ -77,16 +74,22 @@ def take_paths(
             given.notes.append(news(ref, report))
         else:
             prefix = f"{path.resolve().name}/" if len(roots) > 1 else ""
-            inside += [(prefix + found.name, path / found.name) for found in small if not found.reason]
-            given.notes += [f"{one_line(each.name)} {each.reason}" for each in small if each.reason]
-    named = [*zip(distinct_names(singles), singles, strict=True), *inside]
-    read_all = ((name, read(path, settings)) for name, path in named)
-    given.files = from_contents([*contents, *read_all], settings)
+            for found in small:
+                try:
+                    if found.reason:
+                        raise FilesError(f"{found.name}: {found.reason}")
+                    inside.append((prefix + found.name, read(path / found.name, settings)))
+                except FilesError as error:
+                    given.notes.append(one_line(str(error)))
+    named = [
+        (name, read(path, settings)) for name, path in zip(distinct_names(singles), singles, strict=True)
+    ]
+    given.files = from_contents([*contents, *named, *inside], settings)
     return given
 
 
 def index_folder(
-    root: Path, settings: Settings, exclude: Sequence[str] = (), progress: Progress = _silent
+    root: Path, settings: Settings, exclude: Sequence[str] = (), progress: Progress = SILENT
 ) -> tuple[FolderRef, Scan]:
     """The folder as a run's state names it, its index brought up to date. Blocking.
 
@@ -105,13 +108,16 @@ def index_folder(
     try:
         number = folder_id(root, settings)
         index = FolderIndex(index_path(number, settings))
-    except OSError as error:
-        raise FilesError(f"cannot write to {settings.data_dir / 'folders'}: {error.strerror}") from error
+    except (OSError, sqlite3.Error) as error:
+        raise FilesError(f"cannot write to {settings.data_dir / 'folders'}: {error}") from error
     try:
         index.set_about(root=str(root), exclude="\n".join(exclude))
         report = scan(root, index, settings, exclude, progress)
         count, _, size = index.counts()
         names = [entry.name for entry in index.entries()]
+    except sqlite3.Error as error:
+        hint = f"free disk space, or delete {index_path(number, settings)}"
+        raise FilesError(f"{root.name}: its index cannot be used ({error}); {hint}") from error
     finally:
         index.close()
     kinds = {(mimetypes.guess_type(name)[0] or "text/plain").partition("/")[0] + "/" for name in names}
@@ -140,7 +146,11 @@ def read_again(refs: Iterable[FolderRef], settings: Settings) -> Given:
         if not root or not Path(root).is_dir():
             given.notes.append(f"{one_line(ref['name'])}: the folder is gone; its last state is used")
             continue
-        fresh, report = index_folder(Path(root), settings, exclude.split("\n") if exclude else ())
+        try:
+            fresh, report = index_folder(Path(root), settings, exclude.split("\n") if exclude else ())
+        except FilesError as error:
+            given.notes.append(f"{one_line(str(error))}; its last state is used")
+            continue
         if report.added or report.changed or report.removed:
             given.folders.append({**fresh, "name": ref["name"]})
             given.notes.append(news(fresh, report))
@@ -172,8 +182,12 @@ def _small(folder: Path, exclude: Sequence[str]) -> list[Found] | None:
         size += each.size
         if len(found) > SMALL_FILES or size > SMALL_BYTES:
             return None
-    if not any(not each.reason for each in found):
-        raise FilesError(f"{one_line(str(folder))}: the folder has no files; name another one")
+    if all(each.reason for each in found):
+        why = f" ({_some([f'{each.name} {each.reason}' for each in found])})" if found else ""
+        raise FilesError(
+            f"{one_line(str(folder))}: has no files to read{why}; hidden files and those that"
+            " .gitignore names are left out: name such a file itself"
+        )
     return found
 
 

@@ -35,16 +35,12 @@ def tree(entries: Sequence[Entry], room: int) -> list[str]:
     folders: dict[str, Counter[str]] = {}
     for entry in entries:
         above = str(PurePosixPath(entry.name).parent)
-        folders.setdefault("(top)" if above == "." else f"{above}/", Counter())[
-            entry.kind or "no ending"
-        ] += 1
-    lines = [(counts.total(), f"{name} {kinds(counts)}") for name, counts in folders.items()]
-    return _within([line for _, line in sorted(lines, key=lambda item: (-item[0], item[1]))], room, "folders")
-
-
-def kinds(counts: Counter[str]) -> str:
-    """'150 docx, 3 pdf'."""
-    return ", ".join(f"{number:,} {kind}" for kind, number in counts.most_common(6))
+        kinds = folders.setdefault("(top)" if above == "." else f"{above}/", Counter())
+        kinds[entry.kind or "no ending"] += 1
+    lines = []
+    for name, kinds in sorted(folders.items(), key=lambda item: (-item[1].total(), item[0])):
+        lines.append(f"{name} {', '.join(f'{number:,} {kind}' for kind, number in kinds.most_common(6))}")
+    return _within(lines, room, "folders")
 
 
 def grouped(entries: Iterable[Entry], room: int) -> list[str]:

@@ -39,9 +39,8 @@ class Hit:
     """'page 212', 'sheet June', or 'line 80'."""
     heading: str
     score: float
-    hash: str
     start: int
-    stop: int
+    """Of the passage in the file's text."""
 
 
 @dataclass(frozen=True)

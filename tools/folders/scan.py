@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -33,7 +34,8 @@ _KEEP_S = 1.0
 Reading = list[tuple[Found, Content | None]]
 """A file and the files in it, each with its content if it has one."""
 Progress = Callable[[int, int], None]
-"""Told how many files of how many are read."""
+"""Gets the number of files that are read, and of all files to read."""
+SILENT: Progress = lambda done, total: None  # noqa: E731
 
 
 @dataclass
@@ -51,8 +53,8 @@ def scan(
     root: Path,
     index: FolderIndex,
     settings: Settings,
-    exclude: Sequence[str] = (),
-    progress: Progress = lambda done, total: None,
+    exclude: Sequence[str],
+    progress: Progress,
 ) -> Scan:
     """Read new and changed files of the folder `root`. Blocking.
 
@@ -66,6 +68,7 @@ def scan(
     Raises:
         FilesError: The folder is too large.
     """
+    index.retry(f"{settings.reader_seconds} {settings.reader_memory_mb}")
     known, report = index.manifest(), Scan()
     present, news, size, changed = set[str](), list[Found](), 0, set[str]()
     for found in walk(root, exclude):
@@ -76,7 +79,8 @@ def scan(
                 f"{root.name}: has more than {MOST_FILES:,} files or 10 GB; name a smaller folder, or leave"
                 " files out with --exclude"
             )
-        if known.get(found.name) != (found.size, found.modified):
+        found = _unless_refused(found, settings)
+        if known.get(found.name) != found:
             news.append(found)
             changed.add(found.name)
             (report.changed if found.name in known else report.added).append(found.name)
@@ -84,7 +88,8 @@ def scan(
     report.removed = [name for name in absent if not holders(name) & known.keys()]
     gone = [name for name in absent if not holders(name) & (present - changed)]
     if news or gone:
-        _keep(index, _readings(root, news, index, settings), report, gone, len(news), progress)
+        with closing(_readings(root, news, index, settings)) as readings:  # its threads use the index
+            _keep(index, readings, report, gone, len(news), progress)
         index.clean_up()
     return report
 
@@ -120,7 +125,9 @@ def _write(index: FolderIndex, waiting: Iterable[tuple[Found, Content | None]], 
             index.put(found, content)
 
 
-def _readings(root: Path, news: Iterable[Found], index: FolderIndex, settings: Settings) -> Iterator[Reading]:
+def _readings(
+    root: Path, news: Iterable[Found], index: FolderIndex, settings: Settings
+) -> Generator[Reading]:
     """The content of each file and of the files in it, as soon as it is read."""
     most = 2 * (os.cpu_count() or 1)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -138,18 +145,22 @@ def _readings(root: Path, news: Iterable[Found], index: FolderIndex, settings: S
             pool.shutdown(cancel_futures=True)
 
 
+def _unless_refused(found: Found, settings: Settings) -> Found:
+    """The file, with a reason if it is empty or too large."""
+    if not found.reason and not found.size:
+        return replace(found, reason="is empty (0 bytes)")
+    if not found.reason and found.size > settings.max_file_mb * MEGABYTE:
+        reason = f"is larger than {settings.max_file_mb:g} MB; FORETHOUGHT_MAX_FILE_MB allows more"
+        return replace(found, reason=reason)
+    return found
+
+
 def _reading(root: Path, found: Found, index: FolderIndex, settings: Settings) -> Reading:
     if found.reason:
         return [(found, None)]
-    if not found.size:
-        return [(replace(found, reason="is empty (0 bytes)"), None)]
-    limit = int(settings.max_file_mb * MEGABYTE)
-    if found.size > limit:
-        reason = f"is larger than {settings.max_file_mb:g} MB; FORETHOUGHT_MAX_FILE_MB allows more"
-        return [(replace(found, reason=reason), None)]
     try:
         with (root / found.name).open("rb") as file:
-            data = file.read(limit + 1)
+            data = file.read(int(settings.max_file_mb * MEGABYTE) + 1)
     except OSError as error:
         return [(replace(found, reason=f"cannot be read: {error.strerror}"), None)]
     content_hash = hashlib.sha256(data).hexdigest()

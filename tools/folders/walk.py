@@ -101,6 +101,8 @@ def _found(entry: os.DirEntry[str], name: str, real: Path) -> Found:
         return Found(shown, 0, 0, f"cannot be read: {getattr(error, 'strerror', '') or error}")
     if not stat.S_ISREG(status.st_mode):
         return Found(shown, 0, 0, "is a device, a pipe or a socket")
+    if not os.access(entry.path, os.R_OK):
+        return Found(shown, status.st_size, 0, "cannot be read: you lack the permission")
     if len(name) > _LONGEST or shown != name or not name.isprintable():
         return Found(shown[:_LONGEST], status.st_size, 0, "has a name that cannot be shown; rename it")
     return Found(name, status.st_size, status.st_mtime_ns)

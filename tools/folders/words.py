@@ -78,11 +78,7 @@ def language_of(text: str) -> str:
 
 def tokens(text: str, language: str) -> list[str]:
     """The words of `text` as the index holds them: all but its language's function words."""
-    text = unicodedata.normalize("NFKC", text)
-    found = list(_dates(text)) if any(map(str.isdigit, text)) else []
-    if found or any(map(str.isdigit, text)):
-        text = _DECIMAL.sub(_plain_number, _GROUPED.sub(_plain_number, text))
-        found += [_WORD_JOINT.sub("", code).casefold() for code in _CODE.findall(text)]
+    text, found = _in_one_form(text)
     for word in _WORD.findall(text):
         found += _kept(word, language)
     return found
@@ -91,10 +87,8 @@ def tokens(text: str, language: str) -> list[str]:
 def query_terms(text: str, languages: Iterable[str]) -> list[tuple[str, ...]]:
     """The telling words of a query, each with its forms in these languages."""
     languages = tuple(languages) or ("english",)
-    text = unicodedata.normalize("NFKC", text)
-    terms: list[tuple[str, ...]] = [(token,) for token in _dates(text)]
-    text = _DECIMAL.sub(_plain_number, _GROUPED.sub(_plain_number, text))
-    terms += [(_WORD_JOINT.sub("", code).casefold(),) for code in _CODE.findall(text)]
+    text, found = _in_one_form(text)
+    terms: list[tuple[str, ...]] = [(token,) for token in found]
     words = _WORD.findall(text)
     for word in [word for word in words if word.casefold() not in STOP] or words:
         forms = dict.fromkeys(form for language in languages for form in _forms(word, language))
@@ -105,6 +99,16 @@ def query_terms(text: str, languages: Iterable[str]) -> list[tuple[str, ...]]:
 _COMMON = {name: frozenset(words.split()) for name, words in FUNCTION_WORDS.items()}
 _COMMON["english"] |= _ENGLISH
 _WORD_JOINT = re.compile(r"[-/._]")
+
+
+def _in_one_form(text: str) -> tuple[str, list[str]]:
+    """The text with its numbers in one form, and tokens of its dates and codes."""
+    text = unicodedata.normalize("NFKC", text)
+    if not any(map(str.isdigit, text)):
+        return text, []
+    found = list(_dates(text))
+    text = _DECIMAL.sub(_plain_number, _GROUPED.sub(_plain_number, text))
+    return text, [*found, *(_WORD_JOINT.sub("", code).casefold() for code in _CODE.findall(text))]
 
 
 @lru_cache(maxsize=200_000)
@@ -166,6 +170,11 @@ def _dates(text: str) -> Iterator[str]:
         name = _without_accents(before[2].casefold()) if before else ""
         if before and (month := _MONTHS.get(name[:4]) or _MONTHS.get(name[:3])):
             yield from _date(int(year[0]), month, int(before[1] or before[3] or 0))
+
+
+def dates_in(text: str) -> set[str]:
+    """Tokens of the dates in a text: 'd20250805', and 'm202508' of their months."""
+    return set(_dates(text))
 
 
 def _date(year: int, month: int, day: int) -> Iterator[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from forethought.tools.base import ToolError
 from forethought.tools.folders.given import matches
 
 if TYPE_CHECKING:
@@ -78,11 +79,26 @@ def named_in(query: str, tables: Iterable[TableFile]) -> list[TableFile]:
     ]
 
 
-def unions(query: str, loaded: Mapping[str, str]) -> dict[str, list[list[str]]]:
-    """Patterns that a query uses as tables, with the file and the table of each that matches; `loaded` has
-    the tables by file."""
+def unions(query: str, loaded: Mapping[str, Sequence[str]]) -> dict[str, list[list[str]]]:
+    """Patterns that a query uses as tables, with the file and the table of each that matches.
+
+    Args:
+        query: The query.
+        loaded: The names of the tables of each file.
+
+    Raises:
+        ToolError: A file that matches has several tables.
+    """
     found = {}
     for pattern in _PATTERN.findall(query):
-        if of := [[file, table] for file, table in loaded.items() if matches(file, pattern)]:
-            found[pattern] = of
+        of = {file: tables for file, tables in loaded.items() if tables and matches(file, pattern)}
+        if several := next((file for file, tables in of.items() if len(tables) > 1), None):
+            hint = f"Name the tables that you mean: {', '.join(of[several][:5])}."
+            raise ToolError(
+                f"{several} has {len(of[several])} tables, so {pattern} does not say which",
+                cause="arguments",
+                hint=hint,
+            )
+        if of:
+            found[pattern] = [[file, tables[0]] for file, tables in of.items()]
     return found

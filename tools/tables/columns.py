@@ -85,16 +85,16 @@ def _numbers(values: Sequence[str], typed: bool) -> Conversion:
 
 def number_sql(style: Style) -> str:
     """SQL that reads the text `@c` as `read_number` does."""
-    digits = f"regexp_replace(regexp_replace(@c, {_text(UNIT)}, '', 'g'), '[^0-9.,]', '', 'g')"
+    digits = f"regexp_replace(regexp_replace(@c, {quoted(UNIT)}, '', 'g'), '[^0-9.,]', '', 'g')"
     digits = (
         f"replace({digits}, ',', '')"
         if style == "point"
         else f"replace(replace({digits}, '.', ''), ',', '.')"
     )
     sign = "CASE WHEN regexp_matches(@c, '[(−-]') THEN -1 ELSE 1 END"
-    plain = f"WHEN regexp_full_match(@c, {_text(PLAIN[style])}) THEN try_cast(@c AS DOUBLE)"
+    plain = f"WHEN regexp_full_match(@c, {quoted(PLAIN[style])}) THEN try_cast(@c AS DOUBLE)"
     written = (
-        f"WHEN regexp_full_match(@c, {_text(pattern(style))}) THEN ({sign}) * try_cast({digits} AS DOUBLE)"
+        f"WHEN regexp_full_match(@c, {quoted(pattern(style))}) THEN ({sign}) * try_cast({digits} AS DOUBLE)"
     )
     return f"CASE {plain} {written} END"
 
@@ -114,15 +114,16 @@ def _dates(values: Sequence[str]) -> Conversion:
         return Conversion()
     if counts["%d/%m/%Y"] == counts["%m/%d/%Y"] > 0:
         return Conversion(note=f"{values[0]!r} may begin with the day or the month: the column stays text")
-    forms = ", ".join(_text(best + time) for time in TIMES)
+    forms = ", ".join(quoted(best + time) for time in TIMES)
     timed = any(":" in value for value in values)
     return Conversion(f"try_strptime(@c, [{forms}])::{'TIMESTAMP' if timed else 'DATE'}", "dates")
 
 
 def _guarded(form: str, value: str) -> str:
     """`value` for texts of this form only: a cast alone also accepts 1_000 and 0x1F."""
-    return f"CASE WHEN regexp_full_match(@c, {_text(form)}) THEN {value} END"
+    return f"CASE WHEN regexp_full_match(@c, {quoted(form)}) THEN {value} END"
 
 
-def _text(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"

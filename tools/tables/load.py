@@ -15,7 +15,7 @@ from typing import Any
 
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.plain import decode, delimited_rows, delimiter_of
-from forethought.tools.tables.columns import MOST_OTHER, Conversion, conversion_of
+from forethought.tools.tables.columns import MOST_OTHER, Conversion, conversion_of, quoted
 
 Json = dict[str, Any]
 Rows = Sequence[Sequence[Any]]
@@ -23,7 +23,7 @@ _SAMPLE = 2000
 _HEAD = 1 << 16
 _SPACES = "' \t\r\n\u00a0'"
 _TITLES = 50
-"""First rows, one of which is the header."""
+"""The header is among the first rows."""
 
 
 class Tables:
@@ -33,6 +33,7 @@ class Tables:
         self._base = base
         base.execute("CREATE SCHEMA loaded")
         self._columns: dict[str, list[str]] = {}
+        self._aliases: set[str] = set()
         self.notes: list[str] = []
         """Values that are not converted, and doubts about others."""
 
@@ -65,9 +66,13 @@ class Tables:
         else:
             read = "read_parquet({})" if kind == "parquet" else "read_json({}, maximum_object_size=50000000)"
             with _as_file(content) as path:
-                self._load(name, read.format(_text(path)))
+                self._load(name, read.format(quoted(path)))
             self._settle(name, texts=kind == "json")
         for alias in table.get("aliases", ()) if name in self._columns else ():
+            if alias.casefold() in self._aliases:
+                self.notes.append(f"{alias} is here {name}: upper and lower case do not tell tables apart.")
+                continue
+            self._aliases.add(alias.casefold())
             self._base.execute(f"CREATE VIEW {_name(alias)} AS FROM {_name(name)}")
         return None
 
@@ -99,13 +104,13 @@ class Tables:
 
     def _read_csv(self, name: str, content: bytes, header: list[str], delimiter: str, skip: int) -> bool:
         """Load texts; False if DuckDB cannot make rows of this width of them."""
-        columns = ", ".join(f"{_text(column)}: 'VARCHAR'" for column in header)
-        options = f"""auto_detect=false, delim={_text(delimiter)}, quote='"', escape='"', header=false,
+        columns = ", ".join(f"{quoted(column)}: 'VARCHAR'" for column in header)
+        options = f"""auto_detect=false, delim={quoted(delimiter)}, quote='"', escape='"', header=false,
             skip={skip}, null_padding=true, max_line_size=20000000, columns={{{columns}}}"""
         with _as_file(content) as path:
             for parallel in ("true", "false"):  # several threads cannot read line breaks in quotes
                 with suppress(Unreadable):
-                    self._load(name, f"read_csv({_text(path)}, parallel={parallel}, {options})")
+                    self._load(name, f"read_csv({quoted(path)}, parallel={parallel}, {options})")
                     return True
         return False
 
@@ -186,7 +191,7 @@ class Tables:
         return _selected(column, sql, beside=True)
 
     def _unite(self, name: str, of: Sequence[Sequence[str]]) -> None:
-        parts = (f"SELECT {_text(file)} AS file, * FROM {_name(table)}" for file, table in of)
+        parts = (f"SELECT {quoted(file)} AS file, * FROM {_name(table)}" for file, table in of)
         try:
             self._base.execute(f"CREATE VIEW {_name(name)} AS {' UNION ALL BY NAME '.join(parts)}")
         except Exception as error:
@@ -269,7 +274,3 @@ def _shown(name: str) -> str:
 
 def _name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
 
+from forethought.settings import Settings
+from forethought.state.agent import FileRef
 from forethought.tools.files import FilesError, FileStore
 from forethought.tools.folders.given import Folders, access
-from forethought.tools.folders.intake import Given, known_folder, read_again, take_paths
-from forethought.tools.folders.places import index_path
+from forethought.tools.folders.intake import Given, index_folder, known_folder, read_again, take_paths
+from forethought.tools.folders.places import index_path, kept_folders
 from tests.support.folders import indexed, settings_in, write
 
 
@@ -83,7 +86,7 @@ def test_reading_again_tells_what_is_new(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_missing_or_empty_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FilesError, match="no files"):
+    with pytest.raises(FilesError, match="no files to read"):
         take_paths([write(tmp_path / "in", {".hidden": "x"})], settings_in(tmp_path))
     with pytest.raises(FilesError, match="no such file"):
         take_paths([tmp_path / "none"], settings_in(tmp_path))
@@ -99,3 +102,55 @@ def test_a_client_reaches_no_folder_but_those_that_were_given_to_it(tmp_path: Pa
     other = settings_in(tmp_path / "other")
     assert indexed(tmp_path / "letters", other)["id"] != ref["id"], "made with a secret"
     assert index_path(ref["id"], settings).stat().st_mode & 0o077 == 0
+
+
+def test_one_bad_file_of_a_small_folder_stops_nothing(tmp_path: Path) -> None:
+    root = write(tmp_path / "in", {"a.txt": "1", "large.txt": "x" * 2000})
+    given = take_paths([root], Settings(data_dir=tmp_path / "data", max_file_mb=0.001))
+    assert named(given) == ["a.txt"]
+    assert "large.txt" in given.notes[0]
+
+
+def test_a_folder_with_ignored_files_alone_is_refused_with_the_reason(tmp_path: Path) -> None:
+    root = write(tmp_path / "in", {".gitignore": "*", "a.txt": "1"})
+    with pytest.raises(FilesError, match=r"\.gitignore"):
+        take_paths([root], settings_in(tmp_path))
+
+
+def test_a_file_given_by_itself_and_one_of_the_folder_may_have_the_same_name(tmp_path: Path) -> None:
+    settings, store = settings_in(tmp_path), FileStore.of(settings_in(tmp_path))
+    ref = indexed(write(tmp_path / "in", {"a.txt": "in the folder", "b.txt": "b"}), settings)
+    given = [FileRef(name="a.txt", hash=store.put(b"by itself"), size=9, type="text/plain")]
+    reached = access(given, [ref], settings, store)
+    assert sorted(reached["files"]) == ["a.txt", "in/a.txt", "in/b.txt"]
+    assert reached["folders"].text("a.txt") == "by itself"
+    assert reached["folders"].text("in/a.txt") == "in the folder"
+
+
+def test_an_interrupted_index_knows_its_folder(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index_folder(many(tmp_path / "in"), settings, (), stop)
+    assert [kept.root for kept in kept_folders(settings)] == [tmp_path / "in"]
+
+
+def test_a_broken_index_is_made_anew(tmp_path: Path) -> None:
+    settings, root = settings_in(tmp_path), many(tmp_path / "in")
+    path = index_path(indexed(root, settings)["id"], settings)
+    path.write_bytes(b"no database " * 1000)
+    assert indexed(root, settings)["count"] == 40
+
+
+def test_a_folder_that_cannot_be_read_again_keeps_its_last_state(tmp_path: Path) -> None:
+    settings, root = settings_in(tmp_path), many(tmp_path / "in")
+    ref = indexed(root, settings)
+    with sqlite3.connect(index_path(ref["id"], settings)) as base:
+        base.execute("DROP TABLE blocks")
+    write(root, {"new.txt": "new"})
+    again = read_again([ref], settings)
+    assert again.folders == []
+    assert "last state" in again.notes[0]

@@ -198,3 +198,15 @@ def test_threads_may_search_while_one_reads(tmp_path: Path) -> None:
     for thread in searching:
         thread.join()
     assert found == [20] * 8
+
+
+def test_files_are_read_again_under_other_limits(tmp_path: Path) -> None:
+    root = write(tmp_path / "in", {"large.txt": "large " * 500, "broken.docx": b"PK\x03\x04", "a.txt": "1"})
+    small = Settings(data_dir=tmp_path / "data", max_file_mb=0.001)
+    _, report = again(root, small)
+    assert sorted(name for name, _ in report.unreadable) == ["broken.docx", "large.txt"]
+    folders, report = again(root, settings_in(tmp_path))
+    assert (report.changed, set(names(folders, "large"))) == (["large.txt"], {"large.txt"})
+    _, report = again(root, Settings(data_dir=tmp_path / "data", reader_seconds=50))
+    assert report.changed == ["broken.docx"]
+    assert again(root, Settings(data_dir=tmp_path / "data", reader_seconds=50))[1] == Scan()

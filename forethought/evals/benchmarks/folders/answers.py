@@ -7,12 +7,14 @@ from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
 
+from forethought.tools.tables.numbers import readings
+
 FORMS = {
     "number": "A number without unit or separators.",
     "date": "A date as YYYY-MM-DD.",
     "person": "First name and surname.",
 }
-"""What a question says of its answer's form, by form."""
+"""The form of an answer, as a question asks for it."""
 _NUMBER = re.compile(r"\d+(?:[.,' \u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?(?![\d])|\d+(?:[.,]\d+)?")
 _DATES = "%Y-%m-%d|%Y/%m/%d|%d.%m.%Y|%d/%m/%Y|%m/%d/%Y|%d %B %Y|%d %b %Y|%B %d %Y|%b %d %Y"
 _TITLES = {"mr", "ms", "mrs", "dr", "the", "of", "is", "by"}
@@ -21,22 +23,11 @@ _TITLES = {"mr", "ms", "mrs", "dr", "the", "of", "is", "by"}
 def right(answer: str, wanted: str, form: str) -> bool:
     """Whether `answer` says `wanted` and nothing else of its form (number, date or person)."""
     if form == "number":
-        found = {readings for text in _NUMBER.findall(answer) if (readings := _readings(text))}
+        found = {frozenset(readings(text)) for text in _NUMBER.findall(answer)}
         return len(found) == 1 and Decimal(wanted) in found.pop()
     if form == "date":
         return date.fromisoformat(wanted) in _dates(answer)
     return _names(answer) == _names(wanted)
-
-
-def _readings(text: str) -> frozenset[Decimal]:
-    """What a number can mean: "1.284,50" is one number, "1.284" two."""
-    plain = re.sub(r"[' \u00a0\u202f]", "", text)
-    whole, mark, rest = re.fullmatch(r"(.*?)(?:([.,])(\d+))?", plain).groups("")  # type: ignore[union-attr]
-    digits = re.sub(r"\D", "", whole)
-    found = {Decimal(f"{digits}.{rest or 0}")}
-    if mark and len(rest) == 3:
-        found.add(Decimal(digits + rest))
-    return frozenset(found)
 
 
 def _dates(text: str) -> set[date]:

@@ -237,7 +237,7 @@ class _Sources:
         self.folder, self.part = folder, folder.world["sources"]
         self.axes: tuple[Any, Any, Any] = (MONTHS, folder.world["places"], folder.world["things"])
         self.truth = {key: folder.rng.randrange(20, 900) for key in product(*self.axes)}
-        """What the registers say, by month, place and thing."""
+        """The registers' numbers by month, place and thing."""
 
     def add_register(self, month: date) -> None:
         """Add the register of a month."""

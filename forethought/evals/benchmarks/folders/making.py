@@ -22,7 +22,7 @@ Values = dict[str, str]
 
 @dataclass(frozen=True)
 class Plan:
-    """What a folder is to be."""
+    """The plan of a folder."""
 
     name: str
     world: str
@@ -141,7 +141,7 @@ class Folder:
             name: Its name, if not one of the part's.
             title: Its title, if not one of the part's.
             rows: A table below the text.
-            sent: The day on which it was sent, if that is another day.
+            sent: The day of sending, if that is another day.
         """
         part, rng = self.world[kind], self.rng
         suffix = self.suffix(suffix or rng.choice(part["suffixes"]))

@@ -1,4 +1,4 @@
-"""Sentences from composable phrases, and the forms in which people write dates and amounts."""
+"""Sentences from composable phrases, and people's forms of dates and amounts."""
 
 from __future__ import annotations
 

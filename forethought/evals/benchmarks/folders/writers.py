@@ -25,7 +25,7 @@ _CORE = (
 
 @dataclass(frozen=True)
 class Document:
-    """What a document says, whatever its format."""
+    """The content of a document in any format."""
 
     title: str
     paragraphs: Sequence[str]

@@ -168,6 +168,27 @@ def test_an_interrupted_scan_keeps_what_it_read(tmp_path: Path) -> None:
     assert len(report.added) in range(28, 32)
 
 
+def test_an_interrupt_crashes_no_process(tmp_path: Path) -> None:
+    root = write(tmp_path / "in", {f"{n}.txt": f"apple {n} " * 50 for n in range(200)})
+    code = """if True:
+        import sys
+        from pathlib import Path
+        from forethought.settings import Settings
+        from forethought.tools.folders.intake import index_folder
+
+        def stop(done, total):
+            if done == 20:
+                raise KeyboardInterrupt
+
+        for number in range(10):
+            try:
+                index_folder(Path(sys.argv[1]), Settings(data_dir=Path(sys.argv[2], str(number))), (), stop)
+            except KeyboardInterrupt as error:
+                kept = error
+    """
+    assert subprocess.run([sys.executable, "-c", code, root, tmp_path / "data"]).returncode == 0
+
+
 def test_two_processes_may_read_one_folder(tmp_path: Path) -> None:
     root = write(tmp_path / "in", {f"{n}.txt": f"apple {n}" for n in range(300)})
     code = (

@@ -49,8 +49,6 @@ class Cell(NamedTuple):
     """Of a formula the value that is stored, or None."""
     formula: str = ""
     style: Style = PLAIN
-    remark: str = ""
-    """What must be known of the value."""
 
 
 class Area(NamedTuple):
@@ -121,8 +119,7 @@ def _text(cell: Cell) -> str:
     if text and (cell.style.struck or cell.style.unseen):
         text = f"[{'struck' if cell.style.struck else 'hidden by its format'}: {text}]"
     if cell.formula:
-        remark = f"; {cell.remark}" if cell.remark else ""
-        return f"{text} ({cell.formula}{remark})" if text else f"({cell.formula}, value not stored{remark})"
+        return f"{text} ({cell.formula})" if text else f"({cell.formula}, value not stored)"
     return text
 
 
@@ -162,7 +159,7 @@ def rows(sheet: Sheet) -> Rows:
         line = grid[row - 1]
         for column, cell in columns.items():
             value = cell.value
-            if cell.style.struck or cell.style.unseen or cell.remark or (value is None and cell.formula):
+            if cell.style.struck or cell.style.unseen or (value is None and cell.formula):
                 line[column - 1] = _text(cell)
             else:
                 line[column - 1] = value if isinstance(value, bool | int | float) else cell_text(value)

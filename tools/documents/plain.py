@@ -20,7 +20,7 @@ from forethought.tools.tables.numbers import Style, read_number
 
 NOT_UTF8 = "The file is not UTF-8; it was read as {}, so that letters with accents may be wrong."
 BROKEN_UTF8 = "The file is UTF-8 with bytes that are not; \ufffd stands for them."
-# UTF-32 first: its mark begins with that of UTF-16.
+# UTF-32 first: its mark begins with the mark of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
@@ -31,7 +31,7 @@ _DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{1,40})""
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR = re.compile(r"sep=(.)\n")
-"""A first line by which Excel is told the delimiter."""
+"""A first line that names the delimiter for Excel."""
 _SAMPLE_ROWS = 50
 LARGEST_TABLE = 20_000_000
 """Bytes."""

@@ -17,7 +17,7 @@ SAVE_AS = {
     "pub": "PDF", "vsd": "PDF", "vsdx": "PDF", "mpp": "PDF", "xps": "PDF", "oxps": "PDF", "djvu": "PDF",
     "wpd": ".docx", "wps": ".docx", "hwp": ".docx", "hwpx": ".docx", "mobi": ".epub", "azw3": ".epub",
     "chm": "HTML", "dwg": "PDF", "ai": "PDF", "indd": "PDF", "pst": ".eml", "mdb": ".xlsx", "accdb": ".xlsx",
-    "dbf": ".csv", "sav": ".csv", "dta": ".csv", "rds": ".csv", "sas7bdat": ".csv", "mat": ".csv",
+    "dbf": ".csv", "sav": ".csv", "dta": ".csv", "rds": ".csv", "sas7bdat": ".csv", "mat": ".csv", "webarchive": "PDF",
     "pbix": ".xlsx", "7z": ".zip", "rar": ".zip", "zst": ".zip", "cab": ".zip", "p7m": ".eml",
 }  # fmt: skip
 """The format to ask for if a kind cannot be read."""

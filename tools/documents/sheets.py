@@ -1,6 +1,6 @@
 """A workbook's sheets as Markdown and as rows, whatever kind of file they come from.
 
-A sheet becomes its tables with their places, and what a plain grid would not show.
+A sheet becomes its tables with their places, and remarks on anything that a plain grid would not show.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def cell_text(value: Any, number_format: str = "General") -> str:
 
 def rows(sheet: Sheet) -> Rows:
     """All cells of a sheet from A1 on: numbers and truth values as such, dates as in `section`, '' for an
-    empty cell; a formula's value, or the formula where no value is stored; a struck number as a text."""
+    empty cell; a formula's value, or the formula if no value is stored; a struck number as a text."""
     height = max(sheet.cells, default=0)
     width = max((max(columns) for columns in sheet.cells.values() if columns), default=0)
     check_size(height, width)
@@ -215,7 +215,7 @@ def _block(
 
 
 def _remarks(sheet: Sheet, texts: dict[int, dict[int, str]]) -> Iterator[str]:
-    """What a grid would not show: merged cells, hidden rows and columns with something in them, colours."""
+    """Remarks that a grid would not show: merged cells, hidden rows and columns with something in them, colours."""
     if areas := sorted(sheet.merged):
         yield f"Merged cells: {listed(map(area_name, areas))}"
     if hidden := sorted(row for row in sheet.hidden_rows if texts.get(row)):

@@ -1,7 +1,7 @@
 """The main part of a web page: without menus, advertisements, comments and lists of links.
 
-Side notes, parts with the name of one, and blocks that are mostly links go. Of the rest, the innermost block that
-holds nearly all prose stays. What holds most of the page stays whatever it is called: the comments of a forum
+Side notes, parts with the name of one, and blocks that are mostly links go. Of the rest, the innermost block
+that holds nearly all prose stays. What holds most of the page stays whatever it is called: the comments of a forum
 are its main part.
 """
 

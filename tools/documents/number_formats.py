@@ -1,6 +1,6 @@
 """Additions of a spreadsheet's number format to a number: the currency or unit, per cent, thousands, zeros.
 
-Without it 80 may be crowns or euros, and 1234567 would be under 'EUR thousand' although the sheet shows 1,235.
+Without it 80 may be crowns or euros, and 1234567 be under 'EUR thousand' although the sheet shows 1,235.
 Digits are never rounded as the sheet rounds them.
 """
 

@@ -125,8 +125,8 @@ def delimiter_of(text: str) -> str:
 def decode(data: bytes, charset: str | None = None) -> tuple[str, str]:
     """The text of the bytes and a note on a guess that was made.
 
-    The encoding is that of the byte order mark, else `charset` (a server's word), UTF-8, or what a page or an
-    XML file declares, whichever fits first; else the one that fits its letters. Raises Unreadable for what is
+    The encoding is that of the byte order mark, else `charset` (a server's word), UTF-8, or the declared one of a
+    page or an XML file, whichever fits first; else the one that fits its letters. Raises Unreadable for what is
     not text.
     """
     mark = next((name for mark, name in _MARKS if data.startswith(mark)), None)

@@ -215,7 +215,7 @@ def _block(
 
 
 def _remarks(sheet: Sheet, texts: dict[int, dict[int, str]]) -> Iterator[str]:
-    """Remarks that a grid would not show: merged cells, hidden rows and columns with something in them, colours."""
+    """Remarks that a grid would not show: merged cells, hidden rows and columns, colours."""
     if areas := sorted(sheet.merged):
         yield f"Merged cells: {listed(map(area_name, areas))}"
     if hidden := sorted(row for row in sheet.hidden_rows if texts.get(row)):

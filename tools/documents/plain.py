@@ -79,7 +79,7 @@ def delimited_numbers(text: str) -> Rows:
         numbers = {
             cell for cell in cells if _FIGURES.fullmatch(cell) and read_number(cell, style) is not None
         }
-        written = all(map(_PLAIN.fullmatch, cells)) or any(map(_CODE.match, cells))
+        written = all(map(_PLAIN.fullmatch, numbers)) or any(map(_CODE.match, cells))
         if not written and sum(cell in numbers for cell in cells) * 2 > len(cells):
             for row in result[1:]:
                 if column < len(row) and row[column] in numbers:
@@ -90,9 +90,7 @@ def delimited_numbers(text: str) -> Rows:
 
 def _style(rows: Sequence[Row]) -> Style | None:
     """The decimal mark of a table; None if its cells do not tell, or disagree."""
-    cells = {
-        cell for row in rows[:_SAMPLE_NUMBERS] for cell in row if not _PLAIN.fullmatch(cell) or "." in cell
-    }
+    cells = (cell for row in rows[:_SAMPLE_NUMBERS] for cell in row)
     fits = [[read_number(cell, style) is not None for style in _STYLES] for cell in cells]
     point, comma = fits.count([True, False]), fits.count([False, True])
     return "point" if point > 20 * comma else "comma" if comma > 20 * point else None
@@ -125,9 +123,8 @@ def delimiter_of(text: str) -> str:
 def decode(data: bytes, charset: str | None = None) -> tuple[str, str]:
     """The text of the bytes and a note on a guess that was made.
 
-    The encoding is that of the byte order mark, else `charset` (a server's word), UTF-8, or the declared one of a
-    page or an XML file, whichever fits first; else the one that fits its letters. Raises Unreadable for what is
-    not text.
+    The encoding is the first that fits of: the byte order mark's, or `charset` (a server's word); UTF-8; the
+    declared one of a page or an XML file. If none fits, its letters decide. Raises Unreadable for other data.
     """
     mark = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     declared = _DECLARED.search(data[:4000]) if data[:1] == b"<" else None

@@ -110,7 +110,7 @@ def _mark_old_sums(sheet: Sheet) -> None:
 
 
 def fill_with_values(sheet: Sheet, data: bytes, number: int) -> None:
-    """Read the values of a large sheet, .xlsb or .ods through calamine, and name the parts that are not read."""
+    """Read the values of a large sheet, .xlsb or .ods through calamine, and name what is missing."""
     from python_calamine import CalamineWorkbook
 
     sheet.before.append(

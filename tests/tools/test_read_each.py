@@ -27,6 +27,8 @@ Json = dict[str, Any]
 TOTAL: Json = {"name": "total", "type": "number", "description": "Amount due."}
 LATE: Json = {"name": "late", "type": "yes_no", "description": ""}
 
+ELSEWHERE = "its number or date is not in the quote"
+
 
 @dataclass
 class Reader:
@@ -263,7 +265,8 @@ async def test_files_of_a_folder_are_read_from_its_index(tmp_path: Path, env: An
     [
         ("number", {"quote": "sum is 1.204,50 EUR", "value": 1204.5}, 1204.5, ""),
         ("number", {"quote": "SUM  is 1.204,50", "value": "1204.50"}, 1204.5, ""),
-        ("number", {"quote": "sum is 1.204,50 EUR", "value": 12.5}, 12.5, "its number or date is not in the quote"),
+        ("number", {"quote": "sum is 1.204,50 EUR", "value": 12.5}, 12.5, ELSEWHERE),
+        ("date", {"quote": "on 28.11.2026", "value": "2026-12-28"}, "2026-12-28", ELSEWHERE),
         ("number", {"quote": "sum is 1.204,5", "value": 1204.5}, 1204.5, "the quote is not in the file"),
         ("date", {"quote": "on 28.11.2026", "value": "2026-11-28"}, "2026-11-28", ""),
         ("date", {"quote": "on 28.11.2026", "value": "soon"}, "soon", "it is not a date"),

@@ -1,6 +1,6 @@
 """Archives (zip, tar, gzip, bzip2, xz) and the XML in documents that are archives.
 
-Nothing is written to disk, no name is followed, no entity expanded. What an archive holds becomes files of
+Nothing is written to disk, no name is followed, no entity expanded. The files in an archive become files of
 their own (`tools.documents.members`).
 """
 
@@ -29,7 +29,7 @@ LARGEST = 50_000_000
 MOST_UNPACKED = 200_000_000
 """Bytes of all files in one, also in the archives in it."""
 _BOMB = 100
-"""Times its size to which an archive unpacks that is meant to fill the memory."""
+"""An archive that unpacks to this many times its size is meant to fill the memory."""
 PACKED: dict[str, Callable[[IO[bytes]], Any]] = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
 
 _OF_A_PROGRAM = re.compile("generated |PowerPoint Presentation$|Word Document$")
@@ -49,7 +49,7 @@ class Entry:
 
 
 def read_archive(data: bytes) -> Document:
-    """What an archive is. `tools.documents.formats` adds the list of files."""
+    """Says that this is an archive. `tools.documents.formats` adds the list of files."""
     return Document((Section("This is an archive."),))
 
 
@@ -102,7 +102,7 @@ def limited(file: IO[bytes]) -> bytes:
 
 
 def open_archive(data: bytes) -> zipfile.ZipFile:
-    """The archive. Raises Unreadable where it is damaged."""
+    """The archive. Raises Unreadable if it is damaged."""
     try:
         return zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
@@ -120,7 +120,7 @@ def parse_xml(data: bytes) -> Any:
 
 
 def properties(archive: zipfile.ZipFile, text: str) -> str:
-    """What an Office file says about itself but not in its text, as a list with a title; '' for nothing."""
+    """The properties of an Office file that its text does not have, as a list with a title; '' for none."""
     lines = []
     for part in ("docProps/core.xml", "docProps/custom.xml"):
         for each in parse_xml(archive.read(part)) if part in archive.namelist() else ():

@@ -19,7 +19,7 @@ _ENTRIES = {"VEVENT": "Event", "VTODO": "Task", "VJOURNAL": "Note", "VCARD": "Ca
 
 
 def read_cards(data: bytes) -> Document:
-    """The entries of a calendar or of an address book, and what each says."""
+    """The entries of a calendar or of an address book, with their properties."""
     text, note = decode(data)
     if "QUOTED-PRINTABLE" in text.upper():
         text = re.sub(r"=\n[ \t]?", "", text)

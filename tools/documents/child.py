@@ -27,7 +27,7 @@ except ImportError:  # Windows has no such limits
 from forethought.tools.documents.document import Unreadable
 
 _TIRED = 256 << 20
-"""Growth in bytes after which a process is replaced, so that the next file has enough memory."""
+"""Growth in bytes. A new process replaces one that has grown more: the next file needs the memory."""
 _GRACE_S = 5
 
 
@@ -36,7 +36,7 @@ def main() -> None:
     source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
-    os.dup2(nothing, 1)  # what a parser prints is no answer
+    os.dup2(nothing, 1)  # the answer must not contain the output of a parser
     memory_at_start = _peak_memory()
     for line in iter(source.readline, b""):
         job = json.loads(line)
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def _limit(memory: int, seconds: float) -> None:
-    """Hold to `memory` bytes of address space, and not run on for long where nobody is left to stop it."""
+    """Limit the address space to `memory` bytes, and the processor's time to `seconds` and a little more."""
     if resource is None:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)

@@ -1,7 +1,7 @@
-"""What a reader makes of a file: Markdown in sections, each of which knows its place in the file.
+"""Files as Markdown: a document has sections, and each section knows its place in the file.
 
 A long document is shown by part, cut between paragraphs and table rows. A table that is cut repeats its
-header, and a section that goes on repeats its heading.
+header, and a section that is cut repeats its heading.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Section:
     place: str = ""
     """A sheet's name, or a page's, slide's or chapter's number."""
     heading: str = ""
-    """A Markdown heading, repeated where the section goes on in a next part."""
+    """A Markdown heading. If the section is cut, each part repeats it."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Document:
 
     sections: tuple[Section, ...]
     unit: str = ""
-    """What a section is: sheet, page, slide, chapter, or '' for a document that is one piece."""
+    """The kind of a section: sheet, page, slide, chapter, or '' for a document that is one piece."""
     note: str = ""
-    """What the reader of the text should know, such as that the file is not what its name says."""
+    """A remark for the reader, for example if the name of the file promises another kind."""
 
     @property
     def text(self) -> str:
@@ -122,13 +122,13 @@ class Part:
 
 @dataclass(frozen=True)
 class _Piece:
-    """What is not cut: a short paragraph with its heading, a table's row, a stretch of a long text."""
+    """A piece that is not cut: a short paragraph with its heading, a table's row, a part of a long text."""
 
     text: str
     joint: str = "\n\n"
     """Between the piece before and this one."""
     lead: str = ""
-    """Before this one where it begins a part: its table's header."""
+    """Before this one if it begins a part: its table's header."""
 
 
 def split(document: Document, limit: int) -> list[Part]:
@@ -175,7 +175,7 @@ def _pieces(section: Section, limit: int) -> Iterator[_Piece]:
 
 
 def _cut(block: str, limit: int) -> Iterator[_Piece]:
-    """A paragraph or a table, cut where it is long."""
+    """A paragraph or a table, cut if it is long."""
     header, rows = split_header(block) or ("", [])
     if not rows or len(header) > limit // 4:
         yield from _cut_text(block, limit)

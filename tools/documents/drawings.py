@@ -98,7 +98,7 @@ def formula(part: Any) -> str:
     if name == "t":
         return part.text or ""
     text = "".join(map(formula, part))
-    if name == "nary":  # a sum, or an integral where no sign is given
+    if name == "nary":  # a sum, or an integral if no sign is given
         sign = part.find(f"{M}naryPr/{M}chr")
         return ("∫" if sign is None else sign.get(f"{M}val", "∫")) + text
     return _SIGNS.get(name, "{}").format(text) if text else ""

@@ -65,7 +65,7 @@ def _east_asian(sample: bytes) -> str:
 
 
 def _fits(sample: bytes, encoding: str) -> int:
-    """How many letters fit a language that is written in the encoding, less what no word has."""
+    """How many letters fit a language that is written in the encoding, less those that fit no word."""
     text = sample.decode(encoding, "replace")
     if "\ufffd" in text and encoding != "cp1252":
         return -len(sample)

@@ -1,4 +1,4 @@
-"""What a file or a page is, by its first bytes where they tell, else by its name or type; and its text.
+"""The kind and the text of a file or page. The first bytes decide the kind, else the name or type.
 
 It runs in a process of its own (`tools.documents.child`), which starts quickly: no tool is imported here.
 """
@@ -25,7 +25,7 @@ from forethought.tools.documents.main_part import main_part
 from forethought.tools.documents.members import holder_kind, listing, read_members
 from forethought.tools.documents.messages import read_eml, read_mbox, read_msg
 from forethought.tools.documents.odf import read_odp, read_odt
-from forethought.tools.documents.pages import html_markdown, read_epub, read_html, read_mht, read_webarchive
+from forethought.tools.documents.pages import html_markdown, read_epub, read_html, read_mht
 from forethought.tools.documents.pdf import read_pdf
 from forethought.tools.documents.plain import decode, read_delimited, read_text
 from forethought.tools.documents.rare import KINDS as RARE
@@ -45,7 +45,6 @@ READERS: dict[str, Callable[[bytes], Document]] = {
     **{kind: partial(read_workbook, kind) for kind in WORKBOOKS},
     "epub": read_epub, "odt": read_odt, "odp": read_odp, "rtf": read_rtf,
     "mbox": read_mbox, "cards": read_cards, "ipynb": read_notebook, "mht": read_mht,
-    "webarchive": read_webarchive,
     **dict.fromkeys(ARCHIVES, read_archive),
     **{kind: partial(read_rare, kind) for kind in RARE},
 }  # fmt: skip
@@ -59,7 +58,7 @@ BY_NAME = {
     "odt": "odt", "ods": "ods", "odp": "odp", "rtf": "rtf", "msg": "msg",
     "ott": "odt", "otp": "odp", **{kind: kind for kind in SAVE_AS},
     "mbox": "mbox", "tar": "tar", "ics": "cards", "vcf": "cards", "vcard": "cards", "ipynb": "ipynb",
-    "mht": "mht", "mhtml": "mht", "webarchive": "webarchive",
+    "mht": "mht", "mhtml": "mht",
 }  # fmt: skip
 TEXTUAL = ("text", "html", "csv", "eml", "cards", "ipynb", "mht")
 """Kinds whose first bytes tell nothing."""
@@ -78,7 +77,6 @@ _LINKS = ("gdoc", "gsheet", "gslides")
 _HEAD = 8192
 _STARTS = {
     b"SQLite format 3\0": "sqlite", b"PAR1": "parquet", b"BEGIN:VCALENDAR": "cards", b"BEGIN:VCARD": "cards",
-    b"bplist00": "webarchive",
 }  # fmt: skip
 _LONGEST_TYPE = 100
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -141,7 +139,7 @@ def named_kind(name: str) -> str:
 
 
 def kind_of(data: bytes, name: str) -> str:
-    """The kind of the content: a key of the readers. Raises Unreadable for what no reader reads."""
+    """The kind of the content: a key of the readers. Raises Unreadable for a kind without a reader."""
     kind = _kind(data, named_kind(name))
     if kind == "locked":
         raise Unreadable(
@@ -158,7 +156,7 @@ def _kind(data: bytes, by_name: str) -> str:
         raise Unreadable("is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")
     if data.startswith(_OLE):
         kinds = [kind for stream, kind in _OLE_STREAMS.items() if stream.encode("utf-16-le") in data]
-        if by_name in (kinds or ("doc", "ppt", "xls")):  # a message has the streams of what is attached, too
+        if by_name in (kinds or ("doc", "ppt", "xls")):  # a message also has the streams of its attachments
             return by_name
         return kinds[0] if kinds else by_name if by_name in SAVE_AS else "msg"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -206,7 +204,7 @@ def _frames(data: bytes) -> int:
 
 
 def _zip_kind(data: bytes) -> str:
-    """What is in the archive; 'zip' for one that is no document, of which a listing is all there is."""
+    """The kind of the document in the archive; 'zip' for one that is no document."""
     with open_archive(data) as archive:
         # Word on the web writes word/document2.xml.
         names = {re.sub(r"\d+\.xml$", ".xml", name) for name in archive.namelist()}
@@ -244,13 +242,13 @@ def text_of(url: str, media_type: str, charset: str | None, body: bytes, raw: bo
 
 
 def _is_html(media_type: str, text: str) -> bool:
-    """What the server says, unless that is nothing or anything."""
+    """The server's type decides, unless it is empty or vague."""
     is_html = media_type in _HTML
     vague = media_type in ("", "application/octet-stream")
     return is_html or (vague and text[:1000].lstrip().lower().startswith(("<!doctype html", "<html")))
 
 
 def _markdown(source: str, url: str) -> str:
-    """The main part with its tables and links; the whole page where next to none is found."""
+    """The main part with its tables and links; the whole page if the main part is very short."""
     text = html_markdown(source, url, main_part)
     return text if len(text) >= _SHORT else html_markdown(source, url)

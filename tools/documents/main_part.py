@@ -1,8 +1,8 @@
 """The main part of a web page: without menus, advertisements, comments and lists of links.
 
-Side notes go, what is called one, and blocks that are mostly links; of the rest, the innermost block that
-holds nearly all prose stays. What holds most of the page stays whatever it is called: the comments of a forum
-are its main part.
+Side notes, parts with the name of one, and blocks that are mostly links go. Of the rest, the innermost block
+that holds nearly all prose stays. A block that holds most of the page stays whatever its name: the comments of
+a forum are its main part.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LEAST = 200
 
 
 class _Count(NamedTuple):
-    """Characters of a block: all, those of links, and those of prose but for links."""
+    """Characters of a block: all, in links, and in prose outside of links."""
 
     all: int = 0
     links: int = 0
@@ -42,7 +42,7 @@ def main_part(page: Tag) -> Tag:
         tag.decompose()
     total = sum(len(text.strip()) for text in page.strings)
     counts: dict[int, _Count] = {}
-    for tag in reversed([page, *page.find_all(True)]):  # what is in a block comes before it
+    for tag in reversed([page, *page.find_all(True)]):  # the parts of a block come before it
         count = _count(tag, counts)
         listing = tag.name in _BLOCKS and count.links > count.all / 2
         if (listing and count.all < _LARGE * total) or (_is_called_beside(tag) and count.all < total / 2):
@@ -65,7 +65,7 @@ def _innermost(page: Tag, counts: dict[int, _Count]) -> Tag:
 
 
 def _count(tag: Tag, counts: dict[int, _Count]) -> _Count:
-    """From the counts of what is in it."""
+    """The sum of the counts of its parts."""
     from bs4 import Tag
     from bs4.element import NavigableString
 

@@ -1,4 +1,4 @@
-"""Files in files: what is attached to a message, packed in an archive or embedded in a document.
+"""Files in files: attachments of messages, files in archives, files embedded in documents.
 
 Each becomes a file named after the one that holds it, such as `mail.eml/q3.xlsx`, also in several levels.
 """
@@ -45,7 +45,7 @@ _EMBEDDED = re.compile(r"(word|xl|ppt)/embeddings/[^/]+\.\w+x$")
 
 @dataclass
 class _Room:
-    """What may still be taken out."""
+    """How many files and bytes may still be taken out."""
 
     files: int = field(default_factory=lambda: MOST)
     size: int = field(default_factory=lambda: MOST_UNPACKED)
@@ -53,7 +53,7 @@ class _Room:
 
 
 def holder_kind(data: bytes, name: str) -> str:
-    """What a file may hold other files as: eml, msg, mbox, zip, tar, gz, bz2, xz, pdf, or ''."""
+    """The kind of a file that may hold other files: eml, msg, mbox, zip, tar, gz, bz2, xz, pdf, or ''."""
     suffix = PurePosixPath(name).suffix.lower()
     kind = next((kind for start, kind in _STARTS.items() if data.startswith(start)), "")
     if kind in PACKED or not kind:
@@ -70,7 +70,7 @@ def read_members(data: bytes, name: str) -> list[Member]:
 
     Args:
         data: The file that may hold others.
-        name: Its name, with which the names of its members begin.
+        name: Its name. The names of its members begin with it.
 
     Raises:
         Unreadable: It is damaged, or unpacks to far too much.

@@ -1,6 +1,6 @@
 """Messages: saved ones (.eml), Outlook's (.msg) and mailboxes (.mbox).
 
-A message is its head and its text. What is attached becomes files of their own (`tools.documents.members`).
+A message is its head and its text. Its attachments become files of their own (`tools.documents.members`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def read_eml(data: bytes) -> Document:
 
 
 def eml_entries(data: bytes) -> Iterator[Entry]:
-    """What is attached to a message, pictures in its text too."""
+    """The attachments of a message, with the pictures in its text."""
     yield from _attached(message_from_bytes(data, policy=policy.default))
 
 
@@ -54,7 +54,7 @@ def read_mbox(data: bytes) -> Document:
 
 
 def mbox_entries(data: bytes) -> Iterator[Entry]:
-    """What is attached to the messages of a mailbox."""
+    """The attachments of the messages of a mailbox."""
     for number, message in enumerate(_messages(data), 1):
         for entry in _attached(message):
             yield replace(entry, name=f"message {number}/{entry.name}")
@@ -66,7 +66,7 @@ def read_msg(data: bytes) -> Document:
 
 
 def msg_entries(data: bytes) -> Iterator[Entry]:
-    """What is attached to a message of Outlook."""
+    """The attachments of a message of Outlook."""
     return _attached(_from_outlook(data))
 
 
@@ -145,7 +145,7 @@ def _from_outlook(data: bytes) -> EmailMessage:
 
 
 def _converted(message: Any) -> EmailMessage:
-    """A message of Outlook; who it is to is that of its recipients if it was never on its way."""
+    """A message of Outlook. A draft has no header "To"; its list of recipients gives it."""
     head = {
         "From": message.sender,
         "To": ", ".join(each.name or each.email_address for each in message.recipients),

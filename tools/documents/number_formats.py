@@ -1,6 +1,6 @@
-"""What a spreadsheet's number format adds to a number: the currency or unit, per cent, thousands, zeros.
+"""Additions of a spreadsheet's number format to a number: the currency or unit, per cent, thousands, zeros.
 
-Without it 80 may be crowns or euros, and 1234567 stand under 'EUR thousand' where the sheet shows 1,235.
+Without it 80 may be crowns or euros, and 1234567 be under 'EUR thousand' although the sheet shows 1,235.
 Digits are never rounded as the sheet rounds them.
 """
 
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"General|[#0?](?:.*[#0?])?", re.IGNORECASE)
 _UNIT = re.compile(r"[^\W\d_]|[%$€£¥₩₹₽₺₴°‰¢]")
 _LETTER = re.compile(r"[^\W\d_]")
 _DATE = re.compile(r"[dmyhs]", re.IGNORECASE)
-"""Letters that stand for a part of a date where they are not quoted."""
+"""Letters that mean a part of a date if they are not quoted."""
 _ZEROS = re.compile(r"0{2,}")
 _ASIDE = 0xF0000
 """Added to the characters of words, so that none is taken for a mark of the format."""
@@ -38,11 +38,11 @@ class _Section:
     digits: bool = True
     """Whether a number is shown at all, or only words in its place."""
     zeros: int = 0
-    """Width up to which a whole number is filled up with zeros, such as a postal code."""
+    """The least width of a whole number, such as a postal code. Zeros fill it up."""
 
 
 def formatted(value: float, number_format: str) -> str:
-    """The number with all its digits (a spreadsheet keeps 15), and what its format adds to it."""
+    """The number with all its digits (a spreadsheet keeps 15), with the additions of its format."""
     # More digits would be noise of the binary form.
     exact = Decimal(value) if isinstance(value, int) else Decimal(format(value, ".15g"))
     if not exact.is_finite():

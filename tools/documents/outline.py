@@ -24,7 +24,7 @@ class _Entry:
     header: str = ""
     rows: int = 0
     open: bool = False
-    """Whether the heading is a page's or slide's, and the next words tell what it is about."""
+    """Whether the heading is a page's or slide's, and the next words tell its subject."""
 
     def line(self) -> str:
         table = ""
@@ -36,12 +36,12 @@ class _Entry:
 
 
 def outline(parts: Sequence[Part], limit: int, unit: str = "") -> str:
-    """A line a heading, table, page or slide, in at most `limit` bytes; '' where not one line fits.
+    """A line a heading, table, page or slide, in at most `limit` bytes; '' if not one line fits.
 
     Args:
         parts: What `split` made of the document.
         limit: Bytes.
-        unit: What the document's sections are.
+        unit: The kind of the document's sections.
     """
     entries: list[_Entry] = []
     for number, part in enumerate(parts, 1):

@@ -1,4 +1,4 @@
-"""What a page shows but its plain text would lose or mix up, put into its words.
+"""Marks in a page's text for parts that plain text would lose or mix up.
 
 Deleted, inserted, struck and hidden parts, values of forms, words in drawings, and data for search engines.
 """
@@ -49,7 +49,7 @@ def _look(style: str) -> str:
 
 
 def _rules(css: str) -> Iterator[tuple[str, str]]:
-    """Selectors of what a page's style hides or strikes."""
+    """Selectors of the elements that a page's style hides or strikes."""
     for selectors, body in _RULE.findall(_FOR_PRINT.sub("", css))[:_MOST_RULES]:
         for selector in map(str.strip, selectors.split(",")):
             if (look := _look(body)) and _SIMPLE.fullmatch(selector):

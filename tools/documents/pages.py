@@ -5,7 +5,6 @@ BeautifulSoup cleans a page and markdownify writes Markdown; tables keep their s
 
 from __future__ import annotations
 
-import plistlib
 import posixpath
 import re
 import warnings
@@ -47,19 +46,12 @@ def read_mht(data: bytes) -> Document:
     return Document((Section("\n\n".join(filter(None, (lead, *map(html_markdown, texts))))),))
 
 
-def read_webarchive(data: bytes) -> Document:
-    """A page that Safari saved."""
-    page = plistlib.loads(data)["WebMainResource"]
-    text = decode(page["WebResourceData"], page.get("WebResourceTextEncodingName"))[0]
-    return Document((Section(f"Saved from {page.get('WebResourceURL')}\n\n{html_markdown(text)}"),))
-
-
 def html_markdown(text: str, address: str = "", part: Callable[[Tag], Tag] = lambda page: page) -> str:
     """HTML as Markdown, with the page's title first if its body does not begin with it.
 
     Args:
         text: The page.
-        address: Its address, with which links are written out; without one they are left out.
+        address: Its address. With one, links are written out; without one, they are left out.
         part: Gives the part of the page to be shown.
     """
     from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
@@ -92,7 +84,7 @@ def _converter() -> MarkdownConverter:
     from markdownify import MarkdownConverter
 
     class Converter(MarkdownConverter):
-        """Tables with their spans; links only where they are of use; pictures by their description."""
+        """Tables with their spans; links only if they are of use; pictures by their description."""
 
         def convert_table(self, el: Any, text: str, parent_tags: set[str]) -> str:
             if el.find("table") or len(el.find_all(["td", "th"], limit=2)) < 2:  # there for the layout only

@@ -2,7 +2,7 @@
 
 A PDF has the place of each word, but no lines, columns or tables. Gaps that several rows share divide
 columns. If both sides of such a gap hold prose, one column is read after the other. Otherwise the rows are a
-table, in which an empty cell stays empty. `pdf_grids` reads tables with ruled lines first. Coordinates grow
+table; an empty cell stays empty. `pdf_grids` reads tables with ruled lines first. Coordinates grow
 to the right and down.
 """
 

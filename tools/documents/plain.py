@@ -8,16 +8,19 @@ import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
+from decimal import Decimal
+from typing import Any
 
-from forethought.tools.documents.decimals import NOTE, decimal_mark, with_numbers
 from forethought.tools.documents.document import FORMATS, Document, Rows, Section, Unreadable
 from forethought.tools.documents.encodings import guess_encoding
 from forethought.tools.documents.tables import Row, titled_table
+from forethought.tools.tables.numbers import Style, read_number
 
 NOT_UTF8 = "The file is not UTF-8; it was read as {}, so that letters with accents may be wrong."
 BROKEN_UTF8 = "The file is UTF-8 with bytes that are not; \ufffd stands for them."
-# UTF-32 first: its mark begins with that of UTF-16.
+# UTF-32 first: its mark begins with the mark of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
@@ -28,10 +31,16 @@ _DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{1,40})""
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR = re.compile(r"sep=(.)\n")
-"""A first line by which Excel is told the delimiter."""
+"""A first line that names the delimiter for Excel."""
 _SAMPLE_ROWS = 50
 LARGEST_TABLE = 20_000_000
 """Bytes."""
+_STYLES: tuple[Style, Style] = ("point", "comma")
+_COMMAS = "Numbers in it have decimal commas: 1.234,5 is 1234.5."
+_FIGURES = re.compile("[-+]?[\\d.,' \u00a0\u202f]+")
+"""A number without a unit."""
+_PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?")
+_CODE = re.compile(r"[-+]?0\d")
 _SAMPLE_NUMBERS = 2000
 """Rows."""
 _LONGEST_CELL = 10_000_000
@@ -51,8 +60,8 @@ def read_delimited(data: bytes) -> Document:
         note = f"{note} The table is large: it is shown as its own text. Query it with sql.".strip()
         return Document((Section(text.strip("\n")),), note=note)
     rows = delimited_rows(text)
-    commas = decimal_mark(cell for row in rows[:_SAMPLE_NUMBERS] for cell in row) == ","
-    return Document((Section(titled_table(rows)),), note=" ".join(filter(None, (note, NOTE * commas))))
+    note = f"{note} {_COMMAS}".strip() if _style(rows) == "comma" else note
+    return Document((Section(titled_table(rows)),), note=note)
 
 
 def delimited_numbers(text: str) -> Rows:
@@ -61,7 +70,30 @@ def delimited_numbers(text: str) -> Rows:
         hint = "Use sql for it, or search_files; read_file shows it by part."
         raise Unreadable("is too large for a program", cause="limit", hint=hint)
     rows = delimited_rows(text)
-    return with_numbers(rows, decimal_mark(cell for row in rows[:_SAMPLE_NUMBERS] for cell in row))
+    style = _style(rows)
+    result: list[list[Any]] = [list(row) for row in rows]
+    if style is None:
+        return result
+    for column in range(max(map(len, rows), default=0)):
+        cells = [row[column] for row in rows[1:] if column < len(row) and row[column]]
+        numbers = {
+            cell for cell in cells if _FIGURES.fullmatch(cell) and read_number(cell, style) is not None
+        }
+        written = all(map(_PLAIN.fullmatch, numbers)) or any(map(_CODE.match, cells))
+        if not written and sum(cell in numbers for cell in cells) * 2 > len(cells):
+            for row in result[1:]:
+                if column < len(row) and row[column] in numbers:
+                    value = read_number(row[column], style) or Decimal()
+                    row[column] = int(value) if value == value.to_integral() else float(value)
+    return result
+
+
+def _style(rows: Sequence[Row]) -> Style | None:
+    """The decimal mark of a table; None if its cells do not tell, or disagree."""
+    cells = (cell for row in rows[:_SAMPLE_NUMBERS] for cell in row)
+    fits = [[read_number(cell, style) is not None for style in _STYLES] for cell in cells]
+    point, comma = fits.count([True, False]), fits.count([False, True])
+    return "point" if point > 20 * comma else "comma" if comma > 20 * point else None
 
 
 def delimited_rows(text: str) -> list[Row]:
@@ -91,9 +123,8 @@ def delimiter_of(text: str) -> str:
 def decode(data: bytes, charset: str | None = None) -> tuple[str, str]:
     """The text of the bytes and a note on a guess that was made.
 
-    The encoding is that of the byte order mark, else `charset` (a server's word), UTF-8, or what a page or an
-    XML file declares, whichever fits first; else the one that fits its letters. Raises Unreadable for what is
-    not text.
+    The encoding is the first that fits of: the byte order mark's, or `charset` (a server's word); UTF-8; the
+    declared one of a page or an XML file. If none fits, its letters decide. Raises Unreadable for other data.
     """
     mark = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     declared = _DECLARED.search(data[:4000]) if data[:1] == b"<" else None

@@ -16,6 +16,7 @@ SAVE_AS = {
     "numbers": ".xlsx", "key": ".pptx", "gdoc": ".docx", "gsheet": ".xlsx", "gslides": ".pptx", "one": "PDF",
     "pub": "PDF", "vsd": "PDF", "vsdx": "PDF", "mpp": "PDF", "xps": "PDF", "oxps": "PDF", "djvu": "PDF",
     "wpd": ".docx", "wps": ".docx", "hwp": ".docx", "hwpx": ".docx", "mobi": ".epub", "azw3": ".epub",
+    "webarchive": "PDF",
     "chm": "HTML", "dwg": "PDF", "ai": "PDF", "indd": "PDF", "pst": ".eml", "mdb": ".xlsx", "accdb": ".xlsx",
     "dbf": ".csv", "sav": ".csv", "dta": ".csv", "rds": ".csv", "sas7bdat": ".csv", "mat": ".csv",
     "pbix": ".xlsx", "7z": ".zip", "rar": ".zip", "zst": ".zip", "cab": ".zip", "p7m": ".eml",

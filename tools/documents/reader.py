@@ -3,8 +3,8 @@
 A thread that hangs in a parser cannot be ended, and a parser that crashes or fills the memory takes its
 process along. So documents, pages and pictures are read by `tools.documents.child`: with a limit on time,
 memory and text, and without the environment's keys. At most one a core reads at a time; the others wait, and
-their own time begins when they read. A reading that nobody waits for any more is dropped before it begins;
-one that has begun ends within its time, and what it made of a file is kept. A process serves one reading
+their own time begins when they read. A reading without a caller is dropped before it begins;
+one that has begun ends within its time, and its answer is kept. A process serves one reading
 after another, since its imports take seconds; the one that misbehaves is killed.
 """
 
@@ -74,14 +74,14 @@ async def load_content(store: FileStore, content_hash: str, name: str, settings:
 async def _load(
     job: str, store: FileStore, content_hash: str, name: str, settings: Settings
 ) -> dict[str, Any]:
-    """What a file was read as, kept for the next call; concurrent calls for one file share one reading."""
+    """The answer of a reading, kept for the next call; concurrent calls for one file share one reading."""
 
     def read() -> bytes:
         data = stored_bytes(store, content_hash, name)
         answer = answer_apart({"job": job, "name": name}, data, settings)
         return zlib.compress(json.dumps(answer).encode(), level=1)
 
-    # By the whole name, with which the names of the files in this one begin.
+    # By the whole name: the names of the files in this one begin with it.
     key = (job, store, content_hash, name, settings.reader_seconds, settings.reader_memory_mb)
     try:
         packed = await _awaited(_answers.start(key, read), settings)
@@ -106,7 +106,7 @@ async def _awaited(reading: Work[Answer], settings: Settings) -> Answer:
 
 
 def document_apart(data: bytes, name: str, settings: Settings) -> Document:
-    """What `read_document` makes of `data`. Blocking. Raises Unreadable: also where it takes too long or too
+    """The answer of `read_document`. Blocking. Raises Unreadable, also if it takes too long or too
     much memory, crashes its reader, or has too much text in it.
     """
     return _document(answer_apart({"job": "document", "name": name}, data, settings))
@@ -170,7 +170,7 @@ class _Reader:
         _readers.add(self)
 
     def ask(self, job: Mapping[str, Any], data: bytes, seconds: float, megabytes: int) -> dict[str, Any]:
-        """Its answer. Raises Unreadable where there is none: the process is of no use then."""
+        """Its answer. Raises Unreadable if there is none: the process is of no use then."""
         timer = threading.Timer(seconds, self._kill)
         timer.daemon, began = True, time.monotonic()
         timer.start()
@@ -204,7 +204,7 @@ class _Reader:
         return line
 
     def _kill(self) -> None:
-        """With what it has started: LibreOffice or pandoc."""
+        """Kill the process and its children, such as LibreOffice."""
         if sys.platform == "win32" or self.process.poll() is not None:
             self.process.kill()
             return

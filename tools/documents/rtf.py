@@ -18,7 +18,7 @@ _WORDS = {"v": "[hidden text: {}]", "deleted": "[deleted: {}]", "revised": "[ins
 
 
 def read_rtf(data: bytes) -> Document:
-    """Paragraphs and tables in order; notes, comments, headers and footers in brackets where they are."""
+    """Paragraphs and tables in order; notes, comments, headers and footers in brackets in their places."""
     from striprtf import striprtf
 
     source, at = data.decode("latin-1"), 0

@@ -1,6 +1,6 @@
 """A workbook's sheets as Markdown and as rows, whatever kind of file they come from.
 
-A sheet becomes its tables with their places, and what a plain grid would not show.
+A sheet becomes its tables with their places, and remarks on anything that a plain grid would not show.
 """
 
 from __future__ import annotations
@@ -49,8 +49,6 @@ class Cell(NamedTuple):
     """Of a formula the value that is stored, or None."""
     formula: str = ""
     style: Style = PLAIN
-    remark: str = ""
-    """What must be known of the value."""
 
 
 class Area(NamedTuple):
@@ -121,8 +119,7 @@ def _text(cell: Cell) -> str:
     if text and (cell.style.struck or cell.style.unseen):
         text = f"[{'struck' if cell.style.struck else 'hidden by its format'}: {text}]"
     if cell.formula:
-        remark = f"; {cell.remark}" if cell.remark else ""
-        return f"{text} ({cell.formula}{remark})" if text else f"({cell.formula}, value not stored{remark})"
+        return f"{text} ({cell.formula})" if text else f"({cell.formula}, value not stored)"
     return text
 
 
@@ -153,7 +150,7 @@ def cell_text(value: Any, number_format: str = "General") -> str:
 
 def rows(sheet: Sheet) -> Rows:
     """All cells of a sheet from A1 on: numbers and truth values as such, dates as in `section`, '' for an
-    empty cell; a formula's value, or the formula where no value is stored; a struck number as a text."""
+    empty cell; a formula's value, or the formula if no value is stored; a struck number as a text."""
     height = max(sheet.cells, default=0)
     width = max((max(columns) for columns in sheet.cells.values() if columns), default=0)
     check_size(height, width)
@@ -162,7 +159,7 @@ def rows(sheet: Sheet) -> Rows:
         line = grid[row - 1]
         for column, cell in columns.items():
             value = cell.value
-            if cell.style.struck or cell.style.unseen or cell.remark or (value is None and cell.formula):
+            if cell.style.struck or cell.style.unseen or (value is None and cell.formula):
                 line[column - 1] = _text(cell)
             else:
                 line[column - 1] = value if isinstance(value, bool | int | float) else cell_text(value)
@@ -218,7 +215,7 @@ def _block(
 
 
 def _remarks(sheet: Sheet, texts: dict[int, dict[int, str]]) -> Iterator[str]:
-    """What a grid would not show: merged cells, hidden rows and columns with something in them, colours."""
+    """Remarks that a grid would not show: merged cells, hidden rows and columns, colours."""
     if areas := sorted(sheet.merged):
         yield f"Merged cells: {listed(map(area_name, areas))}"
     if hidden := sorted(row for row in sheet.hidden_rows if texts.get(row)):

@@ -37,26 +37,17 @@ def read_pptx(data: bytes) -> Document:
     slides = list(package.main_document_part.presentation.slides)
     size = package.main_document_part.presentation
     edges = (size.slide_width or 0, size.slide_height or 0)
-    sections, everywhere = [], set[str]()
+    sections = []
     for number, slide in enumerate(slides, 1):
         _unwrap(slide.element)
         hidden = ", hidden" if slide.element.get("show") in ("0", "false") else ""
-        shown = [*_new(slide, everywhere), joined(_blocks(slide, edges)), not_shown(slide.element)]
+        shown = [joined(_blocks(slide, edges)), not_shown(slide.element)]
         pieces = [*shown, _speaker_notes(slide), _comments(slide)]
         text = "\n\n".join(filter(None, pieces)) or "(This slide has no text.)"
         sections.append(Section(text, str(number), f"## Slide {number} of {len(slides)}{hidden}"))
     if sections and (about := properties(open_archive(data), "".join(section.text for section in sections))):
         sections[-1] = replace(sections[-1], text=f"{sections[-1].text}\n\n{about}")
     return Document(tuple(sections), unit="slide")
-
-
-def _new(slide: Any, seen: set[str]) -> list[str]:
-    """Texts of the slide's layout and master that no slide before had, such as 'Confidential'."""
-    shapes = [*slide.slide_layout.shapes, *slide.slide_layout.slide_master.shapes]
-    frames = (each.text_frame for each in shapes if each.has_text_frame and not each.is_placeholder)
-    new = [text for frame in frames if (text := " ".join(frame.text.split())) and text not in seen]
-    seen.update(new)
-    return [f"(On every slide of this layout: {text})" for text in new]
 
 
 def _blocks(slide: Any, edges: tuple[int, int]) -> Iterator[tuple[str, bool]]:
@@ -136,7 +127,7 @@ def _unwrap(slide: Any) -> None:
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:
-    """The shapes, those of a group one by one."""
+    """The shapes, with the shapes of a group one by one."""
     for shape in shapes:
         inside = getattr(shape, "shapes", None)
         yield from [shape] if inside is None else _shapes(inside)

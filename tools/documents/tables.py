@@ -61,8 +61,8 @@ def titled_table(rows: Sequence[Row], lead: str = "", used: Sequence[int] | None
 
     Args:
         rows: Rows of equal width; none is empty.
-        lead: A line that says where the table stands, put between the titles and the table.
-        used: How many cells of each row hold a text, where one that is merged over several counts once; by
+        lead: A line that says where the table is, put between the titles and the table.
+        used: How many cells of each row hold a text, and one that is merged over several counts once; by
             default all that are not empty.
     """
     used = [sum(map(bool, row)) for row in rows] if used is None else used

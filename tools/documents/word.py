@@ -1,7 +1,7 @@
 """Word documents (.docx): headings, paragraphs, lists and tables in order, and what hangs on them.
 
 That is headers and footers, watermarks, notes, fields of a form, text boxes, charts' data and formulas as one
-line. `word_text` marks tracked changes, comments, and what is struck, hidden, raised or highlighted.
+line. `word_text` marks tracked changes, comments, and struck, hidden, raised or highlighted text.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from zipfile import ZipFile
 from forethought.tools.documents.archive import open_archive, parse_xml, properties
 from forethought.tools.documents.document import Document, Section, joined, list_item
 from forethought.tools.documents.drawings import chart_text, diagram_texts, not_shown
-from forethought.tools.documents.pages import html_markdown
-from forethought.tools.documents.plain import decode
 from forethought.tools.documents.tables import NUMBER, SAME_CELL, WIDEST_SPAN, Row, markdown_table
 from forethought.tools.documents.word_numbers import Numbers, Styles, W, path, whole
 from forethought.tools.documents.word_text import Texts
@@ -41,7 +39,7 @@ def read_docx(data: bytes) -> Document:
 
 
 def _part(archive: ZipFile, name: str) -> Any:
-    """The root of a part, without what is said twice or was so before; an empty one for a missing part.
+    """The root of a part, without duplicates and former formats; an empty one for a missing part.
 
     Its name is as a relationship has it: from the folder of the document, or from the root.
     """
@@ -50,7 +48,7 @@ def _part(archive: ZipFile, name: str) -> Any:
         return parse_xml(b"<none/>")
     root = parse_xml(archive.read(name).replace(_STRICT, W[1:-1].encode()))
     for element in list(root.iter(_FALLBACK, *_DROPPED)):
-        # A fallback says what its neighbour says, for older programs.
+        # A fallback repeats its neighbour for older programs.
         if element.tag != _FALLBACK or element.getprevious() is not None:
             element.getparent().remove(element)
     return root
@@ -86,7 +84,7 @@ class _Word:
         sections = iter(list(self._body.iter(f"{W}sectPr")))
         section = next(sections, None)
         yield from self._on_pages("header", section)
-        for element in _inner(self._body, f"{W}p", f"{W}tbl", f"{W}altChunk"):
+        for element in _inner(self._body, f"{W}p", f"{W}tbl"):
             yield from self._block(element)
             if section is not None and element.find(path("pPr", "sectPr")) is section:
                 yield from self._on_pages("footer", section)
@@ -96,9 +94,6 @@ class _Word:
         yield not_shown(self._body), False
 
     def _block(self, element: Any) -> Iterator[tuple[str, bool]]:
-        if element.tag == f"{W}altChunk":
-            yield self._included(element), False
-            return
         if element.tag == f"{W}tbl":
             yield markdown_table(self._rows(element)), False
             return
@@ -161,7 +156,7 @@ class _Word:
         return " ".join(" ".join(self._label(paragraph, text) + text for paragraph, text in texts).split())
 
     def _on_pages(self, kind: str, section: Any) -> Iterator[tuple[str, bool]]:
-        """The header or footer of a section's pages, and those of its first page and of its even pages."""
+        """The headers or footers of a section's pages, of its first page and of its even pages."""
         references = [] if section is None else section.findall(f"{W}{kind}Reference")
         by_pages = {each.get(f"{W}type", "default"): each.get(f"{_R}id") for each in references}
         shown = {
@@ -175,14 +170,6 @@ class _Word:
                 yield f"({kind.title()} of the pages: {text})", False
             for mark in part.iter("{urn:schemas-microsoft-com:vml}textpath"):
                 yield f"(Watermark of the pages: {mark.get('string')})", False
-
-    def _included(self, element: Any) -> str:
-        """A web page or a text that the document includes as a whole."""
-        name = posixpath.join("word", self._targets.get(element.get(f"{_R}id"), "")).replace("word//", "")
-        if name not in self._archive.namelist():
-            return ""
-        data = self._archive.read(name)
-        return read_docx(data).text if data.startswith(b"PK") else html_markdown(decode(data)[0])
 
 
 def _columns(element: Any, properties: str, name: str, default: int) -> int:

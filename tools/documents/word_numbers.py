@@ -1,7 +1,7 @@
 """The styles of a Word document and the numbers that Word counts: '1.', 'a)', '3.2'.
 
 ECMA-376 part 1, 17.7 and 17.9. A number stands nowhere in the text: a paragraph names a list and a level,
-itself or by its style, and whoever shows the document counts.
+itself or by its style, and the program that shows the document counts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def path(*names: str) -> str:
 
 
 def whole(text: str | None, default: int) -> int:
-    """The number in an attribute; the default where it is none that Word writes."""
+    """The number in an attribute; the default if it is none that Word writes."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else default
 
 
@@ -57,7 +57,7 @@ class Styles:
         return self._chains[style_id]
 
     def run(self, run: Any) -> dict[str, str]:
-        """The properties of a run: its own, else those of its style, else those of its paragraph's style.
+        """The properties of a run: its own, else from its style, else from its paragraph's style.
 
         '' is the value of one that is switched off.
         """
@@ -81,7 +81,7 @@ class Styles:
         return next((name.get(f"{W}val") or "" for name in names if name is not None), "")
 
     def nearest(self, paragraph: Any, *names: str) -> str | None:
-        """The value of a property: the paragraph's own, else that of its style or of one below this."""
+        """The value of a property: the paragraph's own, else from its style or from a style below this."""
         found = (holder.find(path("pPr", *names)) for holder in (paragraph, *self.chain(paragraph)))
         return next((value.get(f"{W}val") for value in found if value is not None), None)
 
@@ -104,11 +104,11 @@ class Numbers:
         self._begun: set[tuple[str, int]] = set()
 
     def label(self, list_id: str, level: int | None, style_id: str) -> str:
-        """The label of the next paragraph of this list; '' where it has a bullet or none.
+        """The label of the next paragraph of this list; '' if it has a bullet or none.
 
         Args:
             list_id: The list.
-            level: From 0; None where the list knows it by the paragraph's style.
+            level: From 0; None if the list knows it by the paragraph's style.
             style_id: That style.
         """
         own = self._lists.get(list_id)

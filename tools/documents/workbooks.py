@@ -1,5 +1,8 @@
-"""Workbooks: .xlsx and .xlsm (`xlsx`), .ods (`open_sheets`), .xls (Excel 97-2003) through xlrd, which gives a
-formula's value but not the formula, and .xlsb through calamine, which gives values only."""
+"""Workbooks: .xlsx and .xlsm (`xlsx`), .xls (Excel 97-2003), .xlsb and .ods.
+
+xlrd reads .xls. It gives the value of a formula, but not the formula. calamine reads .xlsb and .ods. It gives
+values only.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,6 @@ from typing import Any
 from forethought.tools.documents import sheets
 from forethought.tools.documents.data_files import read_parquet_sheets, read_sqlite_sheets
 from forethought.tools.documents.document import Content, Document, Unreadable
-from forethought.tools.documents.open_sheets import read_ods_sheets
 from forethought.tools.documents.sheets import Area, Cell, Sheet, Style, cell_name
 from forethought.tools.documents.xlsx import fill_with_values, read_sheets
 
@@ -70,7 +72,7 @@ def _value(old: Any, cell: Any) -> Any:
     return cell.value
 
 
-def _xlsb(data: bytes) -> list[Sheet]:
+def _values(data: bytes) -> list[Sheet]:
     from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
     about = CalamineWorkbook.from_filelike(io.BytesIO(data)).sheets_metadata
@@ -82,7 +84,7 @@ def _xlsb(data: bytes) -> list[Sheet]:
 
 
 READERS: dict[str, Callable[[bytes], list[Sheet]]] = {
-    "xlsx": read_sheets, "xls": _xls, "xlsb": _xlsb, "ods": read_ods_sheets,
+    "xlsx": read_sheets, "xls": _xls, "xlsb": _values, "ods": _values,
     "sqlite": read_sqlite_sheets, "parquet": read_parquet_sheets,
 }  # fmt: skip
 

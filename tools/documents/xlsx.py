@@ -7,6 +7,7 @@ would take 20 times as long for them, reads the rest: styles, merged areas, comm
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
 from collections.abc import Iterator
@@ -16,8 +17,16 @@ from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from forethought.tools.documents.archive import properties
-from forethought.tools.documents.formulas import check_formulas
-from forethought.tools.documents.sheets import PLAIN, Area, Cell, Sheet, Style, cell_name, column_number
+from forethought.tools.documents.sheets import (
+    PLAIN,
+    Area,
+    Cell,
+    Sheet,
+    Style,
+    cell_name,
+    cell_text,
+    column_number,
+)
 from forethought.tools.documents.xlsx_colors import named_color
 
 if TYPE_CHECKING:
@@ -26,6 +35,9 @@ if TYPE_CHECKING:
 
 _CELLS = re.compile(rb"(<(?:\w+:)?sheetData\b[^>]*>).*(</(?:\w+:)?sheetData>)", re.DOTALL)
 
+_SUM = re.compile(r"=SUM\(([A-Z]{1,2})(\d{1,5}):([A-Z]{1,2})(\d{1,5})\)")
+_MOST_SUMS = 1000
+_CLOSE = 1e-6
 _LARGEST = 40_000_000
 """Bytes of a sheet that is read cell by cell."""
 
@@ -70,17 +82,35 @@ def read_sheets(data: bytes) -> list[Sheet]:
             dimension.reindex()
             if dimension.hidden:
                 sheet.hidden_columns.update(range(dimension.min, dimension.max + 1))
+        _mark_old_sums(sheet)
         add_remarks(sheet, worksheet, archive, parts[worksheet.title])
         sheets.append(sheet)
     if sheets and (about := properties(archive, "")):
         sheets[0].before.append(about)
-    names = reader.wb.defined_names
-    check_formulas(sheets, {name: str(names[name].attr_text or "") for name in names})
     return sheets
 
 
+def _mark_old_sums(sheet: Sheet) -> None:
+    """Mark the stored values of sums that a program did not compute again after it changed the cells."""
+    sums = [
+        (cells, column, cell, area)
+        for cells in sheet.cells.values()
+        for column, cell in cells.items()
+        if (area := _SUM.fullmatch(cell.formula)) and type(cell.value) in (int, float)
+    ]
+    for cells, column, cell, area in sums[:_MOST_SUMS]:
+        rows = (sheet.cells.get(row, {}) for row in range(int(area[2]), int(area[4]) + 1))
+        columns = range(column_number(area[1]), column_number(area[3]) + 1)
+        values = [row[at].value for row in rows for at in columns if at in row]
+        total = math.fsum(value for value in values if type(value) in (int, float))
+        known = all(isinstance(value, int | float | str) for value in values)
+        if known and abs(total - cell.value) > _CLOSE * max(1, abs(total)):
+            shown = cell_text(total, cell.style.number_format)
+            cells[column] = cell._replace(value=f"{cell.value:.15g} [OUT OF DATE: the sum is {shown}]")
+
+
 def fill_with_values(sheet: Sheet, data: bytes, number: int) -> None:
-    """Read the values of a large sheet or of an .xlsb file through calamine, and say what is not read."""
+    """Read the values of a large sheet, .xlsb or .ods through calamine, and name what is missing."""
     from python_calamine import CalamineWorkbook
 
     sheet.before.append(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
 
 _CODE = re.compile(r'&(?:"[^"]*"|\[\w+\]|\d+|K[0-9A-F]{6}|[A-Z])')
-"""What a header or footer says of its fonts, and fields such as a sheet's name."""
+"""Codes of a header or footer for its fonts, and fields such as a sheet's name."""
 _THREADED = "[Threaded comment]"
 """Begins the text that old versions of Excel show in place of a thread."""
 

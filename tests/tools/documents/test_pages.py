@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import plistlib
 from email.message import EmailMessage
 
 import pytest
@@ -129,6 +128,3 @@ def test_a_saved_page_is_read_from_its_one_file() -> None:
     saved.add_related(b"x", "image", "png")
     text = read_document(saved.as_bytes(), "rates.mhtml").text
     assert text == "Saved from https://example.org/rates\n\nRate: 450 €"
-    page = {"WebResourceData": b"<p>Rate: 450</p>", "WebResourceURL": "https://example.org"}
-    archive = plistlib.dumps({"WebMainResource": page}, fmt=plistlib.FMT_BINARY)
-    assert read_document(archive, "a.webarchive").text == "Saved from https://example.org\n\nRate: 450"

@@ -179,14 +179,3 @@ def test_merged_cells_are_repeated_and_figures_are_not() -> None:
         table.cell(row, 0).text = text
         table.cell(row, 0).merge(table.cell(row, 1))
     assert slide_text(deck) == "| Plan | Plan |\n| --- | --- |\n| 450 | (same cell) |"
-
-
-def test_a_text_of_all_slides_is_said_once() -> None:
-    deck = Presentation()
-    for number in range(2):
-        box(blank(deck), f"Slide {number}")
-    layout = deck.slide_layouts[6].shapes._spTree
-    layout.append(box(deck.slides[1], "DRAFT")._element)
-    one, two = (section.text for section in read_document(saved(deck), "a.pptx").sections)
-    assert one.startswith("(On every slide of this layout: DRAFT)")
-    assert "DRAFT" not in two

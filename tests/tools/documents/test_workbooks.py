@@ -71,7 +71,7 @@ def test_a_sheet_keeps_its_title_rows_table_and_numbers(document: Document) -> N
         "Cells B5:E8:\n\n| Item | Price | [hidden column] Bought | Share |\n| --- | --- | --- | --- |\n"
         "| Tea | 1234.5 | [hidden] 2026-06-01 | 15.5% |\n"
         "| [hidden row] Milk \\| oat | 12 | [hidden] 2026-06-02 08:30:00 | 100% |\n"
-        "| Sum | (=SUM(C6:C7), value not stored; it computes to 1246.5) | [hidden] 09:05:00 | 0.3 |\n\n"
+        "| Sum | (=SUM(C6:C7), value not stored) | [hidden] 09:05:00 | 0.3 |\n\n"
         "H20: Checked by; I20: Ana\n\nComments on cells:\n- C6: Ask Ana before use"
     )
 

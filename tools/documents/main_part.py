@@ -1,8 +1,8 @@
 """The main part of a web page: without menus, advertisements, comments and lists of links.
 
 Side notes, parts with the name of one, and blocks that are mostly links go. Of the rest, the innermost block
-that holds nearly all prose stays. A block that holds most of the page stays whatever its name: the comments of
-a forum are its main part.
+that holds nearly all prose stays. A block that holds most of the page stays whatever its name: the comments
+of a forum are its main part.
 """
 
 from __future__ import annotations

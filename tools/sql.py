@@ -52,7 +52,9 @@ async def sql(env: ToolEnv, query: str) -> Observation:
         )
     files = await asyncio.to_thread(lambda: catalog(env.files))
     own = [table for table in files if table.kind != "document"]
-    wanted = named_in(query, files) or (own if len(own) <= FEW else [])
+    wanted = named_in(query, files)
+    if not wanted and len(own) <= FEW and not TABLE.search(query):
+        wanted = own
     tables, contents, sources = await _tables(env, query, wanted)
     job = {"job": "sql", "query": query, "tables": tables}
     try:

@@ -183,7 +183,7 @@ async def test_a_second_reading_that_differs_makes_a_row_doubtful(env: Any) -> N
     )
     observation = await read(made)
     assert rows(made, observation)[0]["status"] == "doubtful"
-    assert "Second reading of 1 row: 0 agree (estimated error rate 100%)" in observation.text
+    assert "Second reading of 1 row: 0 agree, so about 100%" in observation.text
 
 
 async def test_every_file_is_accounted_for(env: Any) -> None:

@@ -58,10 +58,8 @@ def _head(reading: Reading, rows: Sequence[Row]) -> Iterator[str]:
         yield f"The reading stopped early: {reading.over}. The same call goes on with the missing files."
     if reading.compared:
         share = 1 - reading.agreed / reading.compared
-        yield (
-            f"Second reading of {how_many(reading.compared, 'row')}: {reading.agreed} agree "
-            f"(estimated error rate {share:.0%})."
-        )
+        rate = f", so about {share:.0%} of the rows may be wrong" if share else ""
+        yield f"Second reading of {how_many(reading.compared, 'row')}: {reading.agreed} agree{rate}."
 
 
 def _field_line(spec: FieldSpec, rows: Sequence[Row]) -> str:

@@ -80,9 +80,13 @@ class Reading:
             self.rows |= {name: replace(self.rows[first], name=name) for name in others}
 
     def _sample(self, sure: Sequence[str], count: int) -> list[str]:
-        """Files chosen by chance, each time the same; of few files half."""
+        """Files chosen by chance, each time and with each model the same; of few files half."""
         size = min(max(_LEAST_SAMPLE, round(_SAMPLE_SHARE * count)), (count + 1) // 2)
-        return sorted(sure, key=lambda name: self._key(name, "sample", 0))[:size]
+
+        def order(name: str) -> str:
+            return hashlib.sha256(f"{self._hashes[name]} {self.question}".encode()).hexdigest()
+
+        return sorted(sure, key=order)[:size]
 
     async def _compare(self, sample: Sequence[str]) -> None:
         for name, second in (await self._read(sample, "second", main=True)).items():

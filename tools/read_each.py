@@ -57,7 +57,7 @@ async def read_each(
         parts = [question, [spec.model_dump() for spec in fields], [[row.name, row.status] for row in rows]]
         table = f"rows_{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]}"
         await asyncio.to_thread(store.keep_table, table, table_of(fields, rows))
-    origin = file_origins(row.name for row in rows)
+    origin = f"{file_origins(row.name for row in rows)}, model"  # read now, or by an earlier call
     text = summary(reading, rows, table, env.sizes.part)
     if any(row.status in ("ok", "doubtful") for row in rows):
         return Observation(text, origin=origin)

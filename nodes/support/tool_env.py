@@ -92,7 +92,7 @@ async def make_call(
             read = [item["origin"] for item in code.sub_steps]
             observation = replace(observation, origin=joined([observation.origin, *read]))
         if inspection.spent:
-            observation = replace(observation, origin=f"{observation.origin}, model")
+            observation = replace(observation, origin=f"{observation.origin.removesuffix(', model')}, model")
         return CallResult(observation, code.sub_steps, list(inspection.spent), list(inspection.paid))
 
     if prior.result is not None:

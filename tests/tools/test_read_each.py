@@ -145,7 +145,7 @@ async def test_nothing_is_read_twice(env: Any) -> None:
     renamed = replace(made, files={f"new/{n}": value for n, value in enumerate(made.files.values())})
     observation = await read(renamed, "new/*")
     assert len(reader(made).packs) == paid, "contents count, not names"
-    assert "20 of them read before" in observation.text
+    assert "20 files: 20 ok" in observation.text
     await read(made, fields=[LATE])
     assert len(reader(made).packs) > paid, "another question is read anew"
 

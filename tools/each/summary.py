@@ -52,8 +52,7 @@ def summary(reading: Reading, rows: Sequence[Row], table: str, room: int) -> str
 def _head(reading: Reading, rows: Sequence[Row]) -> Iterator[str]:
     counts = Counter(row.status for row in rows)
     told = ", ".join(f"{counts[status]} {status}" for status in ("ok", "doubtful", "unreadable", "failed"))
-    kept = f", {reading.kept} of them read before" if reading.kept else ""
-    yield f"{how_many(len(rows), 'file')}{kept}: {told}. {how_many(reading.calls, 'model call')}."
+    yield f"{how_many(len(rows), 'file')}: {told}."
     if reading.over:
         yield f"The reading stopped early: {reading.over}. The same call goes on with the missing files."
     if reading.compared:

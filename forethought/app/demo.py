@@ -42,8 +42,9 @@ def run_demo(options: RunOptions) -> int:
     for name in VARIABLES.keys() - _KEPT:
         os.environ.pop(name, None)
     settings = settings_from(options)
-    demo = folder_demo(settings.data_dir) if options.task == FOLDER else choir_demo()
-    header = read_recording(demo.recording).header
+    on_folder = options.task == FOLDER
+    header = read_recording(demo_folder() / ("folder.jsonl" if on_folder else "recording.jsonl")).header
+    demo = folder_demo(settings.data_dir) if on_folder else choir_demo()
     given = input_files(list(map(str, demo.files)), settings)
     if not options.as_json:
         flags = [flag for path in demo.files for flag in ("--file", os.path.relpath(path))]

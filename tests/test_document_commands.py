@@ -160,6 +160,9 @@ def run(
     (tmp_path / "rules.yaml").write_text(fences("docs/how-to/approvals.md", "yaml")[0])
     (tmp_path / "LOGS").write_text("\n".join(fences("docs/how-to/debug.md", "json")))
     (tmp_path / "tasks.jsonl").write_text(fences("docs/how-to/evaluate.md", "json")[0])
+    (tmp_path / "contracts").mkdir()
+    for number in range(40):
+        (tmp_path / f"contracts/contract-{number}.txt").write_text(f"Contract {number}", "utf-8")
     (tmp_path / "DIR").mkdir()
     (tmp_path / "DIR/hotpot_dev_distractor_v1.json").write_text(json.dumps([QUESTION]))
     monkeypatch.chdir(tmp_path)

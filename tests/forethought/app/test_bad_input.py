@@ -22,7 +22,6 @@ Scripted = Callable[..., Any]
 BAD = [
     ("run ' '", 2, "name a TASK"),
     ("run x --file nowhere.txt", 2, "nowhere.txt: no such file"),
-    ("run x --file .", 2, "is larger than 0.001 MB"),
     ("run x --file large.bin", 2, "FORETHOUGHT_MAX_FILE_MB"),
     ("run x --model nobody:m", 2, "unknown provider"),
     ("run x --model 'm 1'", 2, "write provider:name"),

@@ -21,13 +21,14 @@ TASK = "Which notice period does contract 1077 have?"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Forty contracts as Word files."""
+    """Forty contracts as Word files, and a list."""
     root = tmp_path / "archive"
     (root / "contracts").mkdir(parents=True)
     for number in range(1050, 1090):
         text = f"Contract {number} ends with {number - 1040} weeks' notice."
         path = root / f"contracts/contract-{number}.docx"
         path.write_bytes(write("docx", Document("Contract", [text, "Signed by both sides."])))
+    (root / "list.csv").write_text("contract,weeks\n1050,10\n", "utf-8")
     return root
 
 

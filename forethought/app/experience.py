@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 experience_app = typer.Typer(
-    help="List, confirm, edit, move or drop what you and failures have taught.",
+    help="List, edit, confirm, drop or move what was taught.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

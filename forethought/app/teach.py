@@ -54,8 +54,7 @@ async def teach(said: Said, book: Book, models: Models, context: Context) -> Adv
         number=said.number,
         made=now_utc(),
     )
-    found = await book.relevant(f"{words} {said.task}", 5, said.thread)
-    known = [advice for advice in found if advice.id != new.id]
+    known = [advice for advice in await book.about(f"{words} {said.task}") if advice.id != new.id]
     worded = await _worded(words, said, known, models, context)
     if worded is None:
         return await book.replace([], new)

@@ -142,19 +142,19 @@ def test_guidance_is_shown_to_a_whole_run(cli: Cli, served: Serve) -> None:
     assert "Say which cats." in plan.text
 
 
-def test_error_types_become_lessons_that_wait_for_a_person(
+def test_error_types_become_advice_that_waits_for_a_person(
     cli: Cli, served: Serve, shared_errors: str
 ) -> None:
     served(Reader())
-    out = cli("synthesize", shared_errors, "--into", "lessons")
+    out = cli("synthesize", shared_errors, "--into", "experience")
     assert out.code == 0, out.err
-    (lesson,) = cli("lessons", "list", "--json").json
-    assert (lesson["error_type"], lesson["quarantined"]) == ("wrong_unit", True)
-    assert f"forethought lessons confirm {lesson['id']}" in out.err
-    assert cli("lessons", "confirm", lesson["id"]).code == 0
-    assert cli("synthesize", shared_errors, "--into", "lessons").code == 0
-    (same,) = cli("lessons", "list", "--json").json
-    assert not same["quarantined"], "what a person confirmed stays"
+    (advice,) = cli("experience", "list", "--json").json
+    assert (advice["name"], advice["state"]) == ("wrong_unit", "quarantined")
+    assert f"forethought experience confirm {advice['id']}" in out.err
+    assert cli("experience", "confirm", advice["id"]).code == 0
+    assert cli("synthesize", shared_errors, "--into", "experience").code == 0
+    (same,) = cli("experience", "list", "--json").json
+    assert same["state"] == "adopted", "what a person confirmed stays"
 
 
 def test_a_file_is_asked_for_where_one_is_written(cli: Cli, shared_errors: str) -> None:

@@ -1,4 +1,4 @@
-"""What a finished synthesis is used for without training: guidance, advice or planning errors.
+"""The uses of a finished synthesis without training: guidance, advice or planning errors.
 
 All three come from the macro level: what recurs in an error type across tasks (SAMULE 3.2.1).
 """
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 _APPLIES_CHARS = 300
 _PART_CHARS = 1_000
 _SOURCE = "trajectories"
-"""Where the text of an advice comes from, which a person has to confirm."""
+"""The origin of such an advice, which a person has to confirm."""
 
 
 def guidance_text(values: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Keep what a person says as advice: one model call words it, and the next task sees it."""
+"""Keep a person's words as advice: one model call words it, and the next task sees it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORDS_CHARS = 1_000
 
 @dataclass(frozen=True)
 class Said:
-    """What a person said, and about which task of which thread."""
+    """A person's words, and the task that they are about."""
 
     words: str
     thread: str = ""
@@ -31,7 +31,7 @@ class Said:
 
 
 async def teach(said: Said, book: Book, models: Models, context: Context) -> Advice:
-    """Keep what a person said, in place of the earlier advice that it contradicts.
+    """Keep a person's words, in place of the earlier advice that they contradict.
 
     Args:
         said: The person's words. Said again about the same task, they give the same advice.

@@ -76,7 +76,7 @@ class Book:
         Args:
             query: The task's words.
             most: Maximum number of advices.
-            thread: Id of the thread. What a person said in it comes first, whatever its words.
+            thread: Id of the thread. A person's words in it come first, even if they do not fit.
 
         Returns:
             The advice, best first: by the Store's embeddings if it has them, else by BM25.

@@ -34,6 +34,7 @@ from forethought.prompts.replies import (
     ForesightVerdict,
     PlanRevision,
     RoundReflection,
+    WordedAdvice,
 )
 from forethought.prompts.rows import rows_spec
 from forethought.prompts.synthesize_replies import (
@@ -90,6 +91,7 @@ SPECS: dict[str, ReplySpec[Any]] = {
     "ForesightVerdict": reply_spec(ForesightVerdict),
     "Plan_advice": plan_spec({**BEGUN, "experience": ADVISED}, Context(effort="auto"), TOOLS),
     "AnswerDraft_advice": answer_spec(CHECKED, mends=True, advised=True),
+    "WordedAdvice": reply_spec(WordedAdvice),
     "RoundReflection": reply_spec(RoundReflection),
     "DocumentAnswer": reply_spec(DocumentAnswer),
     "Rows": rows_spec([FieldSpec(name=kind, type=kind) for kind in get_args(Kind)], 2),

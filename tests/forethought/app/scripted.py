@@ -74,7 +74,7 @@ class Script:
         return {**made, "advice": advised(seen)}
 
     def wordedadvice(self, seen: SeenRequest) -> Json:
-        """What the person said about units; it replaces all earlier advice that it is shown."""
+        """The person's words on units, in place of all earlier advice in the prompt."""
         known = re.findall(r'<advice label="(k\d+)">', seen.text)
         said = seen.text.partition("<person>\n")[2].partition("\n</person>")[0]
         about = {"applies": "products and sums with a unit", "instead": f"In sums, {said}", "wrong": ""}

@@ -1,4 +1,4 @@
-"""experience: what was taught is listed, shown, edited, dropped, and moved through files."""
+"""experience: advice is listed, shown, edited, dropped, and moved through files."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ async def test_experience_in_use_and_none_in_quarantine(folder: Path) -> None:
     rule = "Add the freight to invoice totals."
     async with open_experience(address_of(Settings())) as store:
         book = Book(store, namespace_of(LOCAL_USER, "default"))
-        given: Json = {"name": "freight", "applies": "invoice totals, freight", "instead": rule}
+        given: dict[str, Any] = {"name": "freight", "applies": "invoice totals, freight", "instead": rule}
         for key, state in (("a", "adopted"), ("b", "quarantined")):
             fields = {"id": key, "state": state, "source": "learn", "made": datetime.now(UTC)}
             await book.put(Advice.model_validate({**given, **fields}))

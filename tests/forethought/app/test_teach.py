@@ -1,4 +1,4 @@
-"""What a person says becomes advice: worded by a model if it can, in place of what it contradicts."""
+"""A person's words become advice. A model words it if it can, and it replaces contradicting advice."""
 
 from __future__ import annotations
 

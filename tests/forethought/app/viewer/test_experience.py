@@ -1,4 +1,4 @@
-"""The page on experience: what was taught, its effect, and what plans are checked against."""
+"""The page on experience: advice with its effect, and the planning errors."""
 
 from __future__ import annotations
 

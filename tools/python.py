@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from forethought.settings import Settings
+from forethought.sizes import LONGEST_OBSERVATION, PART
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
 from forethought.tools.each.store import stored_table
@@ -95,7 +96,7 @@ def _backend(settings: Settings) -> Backend:
 _ABOUT = """\
 Run Python code; shows what it prints, then the value of its last expression. For whatever must be exact:
 arithmetic, counting, sorting, dates, comparing. Each call starts afresh, and is stopped after {seconds:g} s.
-Of long output the middle is left out.
+Of output over {most:,} characters the middle is left out.
 
 Ready to use:
 - `files['a.docx']`: a given file's whole text. Text formats (csv, json, html, ...) are as they stand,
@@ -145,6 +146,7 @@ def python_tool(settings: Settings) -> Tool:
     full = settings.python_backend == "sandlock"
     description = _ABOUT.format(
         seconds=settings.python_seconds,
+        most=int(LONGEST_OBSERVATION * PART),
         modules=", ".join(MODULES),
         language=_FULL if full else _SUBSET,
     )
@@ -180,8 +182,8 @@ async def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
             unread += f"\n[not in `{'` and `'.join(wanted)}`: {error.message}]"
             continue
         inputs["files"][name], inputs["tables"][name] = content.text, content.tables
-    for name in (table for table in env.tables if table in code):
-        rows = await asyncio.to_thread(stored_table, env.store, name) or []
+    for name, key in ((name, key) for name, key in env.tables.items() if name in code):
+        rows = await asyncio.to_thread(stored_table, env.store, key) or []
         inputs["tables"][name] = [["" if cell is None else cell for cell in row] for row in rows]
     is_empty = not (unread or inputs["files"] or inputs["tables"] or _speaks_of("text_of", code))
     if is_empty and env.folders and env.folders.refs:

@@ -31,6 +31,8 @@ class FolderLook(TypedDict):
     """The passages that fit the task best."""
     rest: str
     """The number of files without a passage, and the tools that reach them."""
+    whole: NotRequired[bool]
+    """Whether all files that hold a name or number of the task are shown."""
 
 
 class Look(TypedDict):

@@ -33,7 +33,7 @@ async def test_a_run_finds_one_file_among_hundreds(drive: Drive, tmp_path: Path)
     ref = indexed(folder(tmp_path), out.settings)
     await out.go({"task": "What is the notice period of contract 1277?", "folders": [ref]}, effort="low")
     assert out.status == "answered"
-    assert "contracts/contract-1000 ... 1299.txt, 300 files" in out.asked("Plan")[0].text
+    assert "contracts/ 300 txt: contract-1000 ... 1299.txt, 300 files" in out.asked("Plan")[0].text
     assert "search_files(query" in out.asked("Plan")[0].text
     assert "notice 4 months" in out.asked("Plan")[0].text
     steps = out.steps

@@ -15,7 +15,7 @@ from forethought.tools.call import call_tool
 from forethought.tools.each.fields import FieldSpec, Value, checked
 from forethought.tools.each.reading import PACK_CHARACTERS, PACK_FILES, PART_CHARACTERS
 from forethought.tools.each.source import Source
-from forethought.tools.each.store import NAME, TABLE, ReadingStore, stored_table
+from forethought.tools.each.store import NAME, TABLE, ReadingStore, stored_table, tables_in
 from forethought.tools.files import FileStore
 from forethought.tools.folders.given import access
 from forethought.tools.folders.intake import index_folder
@@ -123,9 +123,9 @@ async def test_a_row_for_each_file_with_value_quote_and_place(env: Any) -> None:
 async def test_code_gets_the_rows(env: Any) -> None:
     made = env(invoices(12))
     observation = await read(made)
-    table = TABLE.findall(observation.text)[0]
-    code = f"rows = tables['{table}']; sum(row[1] for row in rows[1:])"
-    assert (await call_tool(PYTHON, {"code": code}, replace(made, tables=(table,)))).text == "72.0"
+    code = "rows = tables['readings']; sum(row[1] for row in rows[1:])"
+    with_table = replace(made, tables=tables_in(observation.text))
+    assert (await call_tool(PYTHON, {"code": code}, with_table)).text == "72.0"
 
 
 async def test_small_files_share_a_call_and_large_ones_have_parts(env: Any) -> None:

@@ -32,9 +32,8 @@ def test_the_file_that_the_task_names_is_shown_among_hundreds(tmp_path: Path) ->
     assert "401 files" in text
     assert "read_each over all of them takes about 55 model calls" in text
     assert "1 cannot be read: broken.docx is damaged" in text
-    assert "contracts/ 400 txt" in text
-    assert "contracts/contract-1000 ... 1399.txt, 400 files" in text
-    assert "contracts/contract-1277.txt, line 1:" in text
+    assert "contracts/ 400 txt: contract-1000 ... 1399.txt, 400 files" in text
+    assert "contracts/contract-1277.txt:" in text
     assert unseen > 380
     assert f"{unseen} files of 401 have no passage" in text
     assert all(tool in text for tool in ("find_files", "search_files", "read_file"))
@@ -49,7 +48,7 @@ def test_all_names_are_there_while_they_fit(tmp_path: Path) -> None:
 def test_other_versions_of_a_shown_file_are_named(tmp_path: Path) -> None:
     files = contracts(40) | {"fees v1.txt": "The fee is 3.", "fees v2.txt": "Prices for islands."}
     text, _ = look(tmp_path, files, "How much is the fee?")
-    assert "fees v1.txt, line 1: Other versions: fees v2.txt [sign: version]" in text
+    assert "fees v1.txt: Other versions: fees v2.txt [sign: version]" in text
 
 
 def test_nothing_that_fits_is_no_error(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from forethought.sizes import LONGEST_OBSERVATION, PART
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
 from forethought.tools.each.store import stored_table
-from forethought.tools.folders.given import file_origins
+from forethought.tools.folders.given import file_origins, folder_origin
 from forethought.tools.given_files import find_name
 from forethought.tools.sandbox.program import MODULES, Backend, CallError, Calls, Program
 
@@ -248,7 +248,9 @@ def _origin(env: ToolEnv, code: str) -> str:
     names none; '' where it uses neither."""
     used: list[str] = []
     if any(_speaks_of(name, code) for name in ("files", "tables", "file_names", "text_of")):
-        used += file_origins(_names_used(env.files, code)).split(", ")
+        named = [name for name in env.files if name in code]
+        folders = env.folders if env.folders and env.folders.refs and not named else None
+        used += (folder_origin(folders) if folders else file_origins(named or env.files)).split(", ")
     if _speaks_of("results", code):
         used += [part for key in _names_used(env.origins, code) for part in env.origins[key].split(", ")]
     return ", ".join(dict.fromkeys(used))

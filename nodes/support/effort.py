@@ -292,7 +292,7 @@ def all_seen(state: AgentState) -> bool:
     if not look or not all(file["shown"] == "whole" for file in look["files"]):
         return False
     if folder := look.get("folder"):
-        return folder.get("whole", False)
+        return bool(folder.get("held"))
     return bool(look["files"]) and not look["unseen"]
 
 

@@ -8,7 +8,8 @@ the tools that reach them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,6 +18,7 @@ from forethought.nodes.support.signs import mark_of, other_versions
 from forethought.sizes import extent
 from forethought.state.look import FolderLook
 from forethought.text import cut, how_many, one_line
+from forethought.tools.documents.document import EMPTY_SHEET
 from forethought.tools.folders.given import Folders
 from forethought.tools.folders.listing import sized, tree
 from forethought.tools.folders.records import Entry, Hit
@@ -24,8 +26,8 @@ from forethought.tools.folders.words import tokens
 from forethought.tools.read_each import estimate
 
 _QUERY = 4_000
-_HITS = 10
-_WITH_KEYS = 4
+_HITS = 8
+_WITH_KEYS = 3
 """Passages by their words alone, where there are files that hold what the task names."""
 _LIKE = 0.55
 """Least score of a passage, as a share of the best one's."""
@@ -36,6 +38,7 @@ _ROWS = 4
 _UNREADABLE = 5
 """Files that cannot be read, by name."""
 _VERSIONS = 4
+_ALONE = 2
 _GAPS, _PAGE = re.compile(r"\n\s*\n"), re.compile(r"^#+ Page 1 of 1\n+")
 
 
@@ -49,25 +52,31 @@ def look_at_folders(folders: Folders, task: str, room: int) -> tuple[FolderLook,
     """
     entries = folders.entries()
     sizes = {entry.name: entry.characters for entry in entries}
-    hits = folders.search(task[:_QUERY], _HITS)
+    found = folders.search(task[:_QUERY], 2 * _HITS)
+    hits = [hit for hit in found if EMPTY_SHEET not in hit.text][:_HITS]
     keys = keys_of(folders, task[:_QUERY], hits, sizes)
     names = _names(entries, int(room * _NAMES))
-    summary = _summary(entries)
+    news = [f"{ref['name']} since the last task: {ref['news']}." for ref in folders.refs if ref.get("news")]
+    summary = " ".join([_summary(entries), *news])
     pages = _Passages(folders, task, entries, sizes, room - extent(summary + names) - 600)
     for key in keys:
         pages.add(key.hits, key.label)
-    held = [f"{label}: {how_many(count, 'file')}" for label, count in pages.whole.items()]
-    held = [f"Files that hold {'; '.join(held)}. All of them are below."] if held else []
-    like = [hit for hit in hits if hit.score >= hits[0].score * _LIKE]
-    pages.add([hit for hit in like if hit.name not in pages.shown][: _WITH_KEYS if keys else _HITS])
+    held = "; ".join(f"{label}: {how_many(count, 'file')}" for label, count in pages.whole.items())
+    texts = [f"Files that hold {held}. Here are all of them:", *pages.shown.values()] if held else []
+    like = [hit for hit in hits if hit.score >= hits[0].score * _LIKE and hit.name not in pages.shown]
+    pages.add(like[: _WITH_KEYS if held else _HITS])
+    pages.add([Hit(entry.name, "", "", "", 0, 0) for entry in _alone(entries)])
+    if others := [*pages.shown.values()][max(len(texts) - 1, 0) :]:
+        others.insert(0, "Passages of other files that share words with the task; more may matter:")
     unseen = len(entries) - len(pages.shown)
     rest = (
         f"{how_many(unseen, 'file')} of {len(entries):,} have no passage here. find_files lists files,"
         " search_files searches all of them at once, read_file shows one."
         f" read_each over all of them takes about {_price(entries)}."
     )
-    passages = "\n\n".join([*held, *pages.texts()]) if pages.shown else ""
-    look = FolderLook(summary=summary, names=names, passages=passages, rest=rest, whole=bool(held))
+    look = FolderLook(
+        summary=summary, names=names, held="\n\n".join(texts), passages="\n\n".join(others), rest=rest
+    )
     return look, unseen
 
 
@@ -99,11 +108,6 @@ class _Passages:
                 break
             self.shown[name] = text
 
-    def texts(self) -> Iterator[str]:
-        """The passages; those that only share words with the task after those of a key."""
-        yield "Passages" + ":" * bool(self.whole) + " that share most words with the task:" * (not self.whole)
-        yield from self.shown.values()
-
     def _text(self, hit: Hit) -> str:
         others = self._versions.get(hit.name, [])[:_VERSIONS]
         note = f" Other versions: {', '.join(others)} {mark_of('version')}" if others else ""
@@ -129,6 +133,13 @@ class _Passages:
         kept = [row for score, row in rows if score == best][:_ROWS]
         left = len(rows) - len(kept)
         return "\n".join([f"[{hit.heading}]", *kept, *([f"[{left} more rows here]"] if left else [])])
+
+
+def _alone(entries: Sequence[Entry]) -> list[Entry]:
+    """Small files without any like them in their folder, such as a rule: the task seldom shares its words."""
+    above = Counter(entry.name.rpartition("/")[0] for entry in entries)
+    alone = [entry for entry in entries if above[entry.name.rpartition("/")[0]] <= _ALONE]
+    return [entry for entry in alone if 0 < entry.characters <= SMALL][:_ALONE]
 
 
 def _price(entries: Sequence[Entry]) -> str:

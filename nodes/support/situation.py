@@ -29,7 +29,8 @@ def earlier_items(progress: Progress, sizes: Sizes) -> list[dict[str, str]]:
 def has_signs(state: AgentState) -> bool:
     """Whether a line of a file is marked, or a passage of a folder."""
     look = state.get("look", {})
-    passages = look.get("folder", {}).get("passages", "")
+    folder = look.get("folder", {})
+    passages = folder.get("held", "") + folder.get("passages", "")
     return MARK in passages or any(file.get("signs") for file in look.get("files", []))
 
 

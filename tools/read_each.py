@@ -20,11 +20,13 @@ from forethought.tools.each.summary import summary, table_of
 from forethought.tools.folders.given import file_origins, matches
 from forethought.tools.folders.records import Entry
 from forethought.tools.given_files import find_name
+from forethought.tools.members import holders
 
 _PROMPT_TOKENS, _VALUE_TOKENS = 600, 60
 """Of a call without its files, and of the reply for one field of a file."""
 _YES, _NO = "read them", "do not"
 MOST_FIELDS = 12
+_ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 
 
 async def read_each(
@@ -75,6 +77,8 @@ def _chosen(env: ToolEnv, files: str | Sequence[str]) -> tuple[list[str], list[R
     """The files that are meant, and rows of those that have no text."""
     if isinstance(files, str) and files not in env.files:
         names = [name for name in env.files if matches(name, files)]
+        opened = {holder for name in names for holder in holders(name) if holder.lower().endswith(_ARCHIVES)}
+        names = [name for name in names if name not in opened]  # its members are read
     else:
         asked = [files] if isinstance(files, str) else list(dict.fromkeys(files))
         names = [name if name in env.files else find_name(name, env.files) for name in asked]

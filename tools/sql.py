@@ -105,8 +105,8 @@ async def _tables(
             only = (table.name, table.file) if len(parts) == 1 else ()
             add(name, "rows", json.dumps(rows).encode(), *only)
     for name in made:
-        rows = await asyncio.to_thread(stored_table, env.store, env.tables[name])
-        add(name, "rows", json.dumps(rows or []).encode())
+        kept = await asyncio.to_thread(stored_table, env.store, env.tables[name])
+        add(name, "rows", json.dumps(kept or []).encode())
     tables += [{"name": pattern, "of": of} for pattern, of in unions(query, loaded).items()]
     return tables, contents, list(loaded)
 

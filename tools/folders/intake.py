@@ -214,5 +214,7 @@ def known_folder(ref: object, settings: Settings) -> FolderRef:
         raise FilesError(f"the folder {one_line(ref['name'], 100)} is not indexed here: give it again")
     types = [kind for kind in ref.get("types", []) if isinstance(kind, str)]
     count, size = int(ref.get("count", 0)), int(ref.get("size", 0))
-    told = {"news": one_line(ref["news"], 1_000)} if ref.get("news") else {}
-    return {"name": ref["name"], "id": ref["id"], "count": count, "size": size, "types": types, **told}
+    known: FolderRef = {"name": ref["name"], "id": ref["id"], "count": count, "size": size, "types": types}
+    if ref.get("news"):
+        known["news"] = one_line(ref["news"], 1_000)
+    return known

@@ -53,7 +53,7 @@ def keys_of(folders: Folders, task: str, best: Sequence[Hit], sizes: Mapping[str
         keys = [key for key in [_key(folders, names, sizes) or _key(folders, names, sizes, months)] if key]
     order = {hit.name: at for at, hit in reversed([*enumerate(best)])}
     seeds = sorted((hit for key in keys for hit in key.hits), key=lambda hit: order.get(hit.name, len(order)))
-    prose = [hit for hit in [*seeds, *best[:1]] if "|" not in hit.text]
+    prose = [hit for hit in seeds or best[:1] if "|" not in hit.text]
     numbers = dict.fromkeys(number for hit in prose[:2] for number in _numbers(_title(hit)))
     told = [_key(folders, [number], sizes) for number in [*numbers][:_NUMBERS] if number not in names]
     return [*keys, *(key for key in told if key and len(key.hits) > 1)]
@@ -79,7 +79,7 @@ def _key(
 
 
 def _title(hit: Hit) -> str:
-    return f"{hit.name} {hit.heading} {hit.text[:_TITLE]}"
+    return f"{hit.name} {hit.heading} {f'{hit.text} '[:_TITLE].rpartition(' ')[0]}"
 
 
 def _names(task: str) -> list[str]:

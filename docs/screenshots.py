@@ -65,8 +65,8 @@ def take(origin: str) -> None:
         page.wait_for_load_state("load")
         page.set_viewport_size({"width": 1280, "height": HEIGHTS["viewer-reading.png"]})
         page.locator("table.rows").first.evaluate(
-            "table => { for (let up = table; up; up = up.parentElement) if (up.tagName === 'DETAILS') up.open = true;"
-            " table.scrollIntoView(); window.scrollBy(0, -260) }"
+            "table => { for (let up = table; up; up = up.parentElement) if (up.tagName === 'DETAILS')"
+            " up.open = true; table.scrollIntoView(); window.scrollBy(0, -260) }"
         )
         write("viewer-reading.png", page)
         browser.close()

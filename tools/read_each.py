@@ -55,9 +55,9 @@ async def read_each(
     assert env.read is not None, "a run has a model"
     assert env.store is not None, "a run with files has a storage"
     names, unreadable = await asyncio.to_thread(_chosen, env, files)
-    await _permission(env, names, len(fields))
     with closing(ReadingStore(env.store)) as store:
         reading = Reading(question.strip(), fields, env, env.read, store)
+        await _permission(env, await asyncio.to_thread(reading.unread, names), len(fields))
         try:
             await reading.run(names)
         finally:

@@ -79,7 +79,7 @@ def summary(reading: Reading, rows: Sequence[Row], table: str, room: int) -> str
 
 
 def _matters(row: Row, fields: Sequence[FieldSpec]) -> int:
-    """The place of a row in what is shown: yes, values, no."""
+    """The order of a row: those with yes, with other values, with no."""
     said = [
         row.values[spec.name].value for spec in fields if spec.type == "yes_no" and spec.name in row.values
     ]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-VERSION = 1
+VERSION = 2
 """Version of the tables and of `words`. An index of another version is made anew."""
 _SCHEMA = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -23,8 +23,9 @@ CREATE TABLE contents (
     named TEXT NOT NULL, reason TEXT NOT NULL
 );
 CREATE TABLE blocks (
-    content INTEGER, start INTEGER, stop INTEGER, text BLOB NOT NULL, PRIMARY KEY (content, start)
-) WITHOUT ROWID;
+    content INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL, text BLOB NOT NULL
+);
+CREATE INDEX blocks_by_content ON blocks (content, start);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, content INTEGER NOT NULL,
     start INTEGER NOT NULL, stop INTEGER NOT NULL, line INTEGER NOT NULL,

@@ -35,7 +35,6 @@ CREATE INDEX passages_by_content ON passages (content, start);
 CREATE VIRTUAL TABLE words USING fts5 (
     name, heading, body, content='', tokenize='unicode61 remove_diacritics 0'
 );
-CREATE VIRTUAL TABLE terms USING fts5vocab (words, row);
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(2.0, 1.5, 1.0)');
 """
 Row = tuple[Any, ...]

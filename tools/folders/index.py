@@ -21,7 +21,8 @@ _BLOCK = 32_000
 """Characters of a text that are compressed together."""
 _READ_ROWS = 10_000
 """Rows of words that a search reads, roughly: the commonest words of a long query are left out."""
-_MOST_RANKED = 40_000
+_MOST_RANKED = 20_000
+"""Rows that are ranked: of a word that is nearly everywhere, which tells little, the first ones."""
 _CANDIDATES = 200
 OF_ONE_FILE = 3
 """Passages of one file among the hits, while other files have some."""
@@ -29,6 +30,9 @@ OF_ONE_FILE = 3
 
 class FolderIndex(Database):
     """An index in one SQLite file, or in memory."""
+
+    _counted: tuple[object, tuple[int, int, int]] = None, (0, 0, 0)
+    """The state of the file when its rows were counted last, and their numbers."""
 
     # For a scan.
 
@@ -153,12 +157,15 @@ class FolderIndex(Database):
 
     def counts(self) -> tuple[int, int, int]:
         """How many files there are, how many of them have no text, and their size in bytes."""
-        row = self._row(
-            "SELECT count(*), ifnull(sum(f.reason != '' OR c.reason != ''), 0), ifnull(sum(size), 0)"
-            " FROM files f LEFT JOIN contents c ON c.id = f.content"
-        )
-        assert row is not None
-        return row[0], row[1], row[2]
+        state = (self._row("PRAGMA data_version"), self._db.total_changes)
+        if state != self._counted[0]:
+            row = self._row(
+                "SELECT count(*), ifnull(sum(f.reason != '' OR c.reason != ''), 0), ifnull(sum(size), 0)"
+                " FROM files f LEFT JOIN contents c ON c.id = f.content"
+            )
+            assert row is not None
+            self._counted = state, (row[0], row[1], row[2])
+        return self._counted[1]
 
     def entries(self, names: Sequence[str] | None = None) -> list[Entry]:
         """All files by name, or only the named ones."""
@@ -200,11 +207,8 @@ class FolderIndex(Database):
 
         After `of_one` passages of a file, other files come first.
         """
-        match, read = self._match(query)
-        if not match:
+        if not (match := self._match(query)):
             return []
-        # Of a word that is nearly everywhere, which tells nothing, any passages are as good.
-        order = "ORDER BY rank" if read <= _MOST_RANKED else ""
         chosen, among = "", list[str]()
         if names is not None:
             among = [_json(names)]
@@ -215,9 +219,9 @@ class FolderIndex(Database):
         rows = self._all(
             "SELECT p.content, p.start, p.stop, p.line, p.place, p.heading, -found.rank,"
             " (SELECT f.name FROM files f WHERE f.content = p.content LIMIT 1)"
-            f" FROM (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} {order} LIMIT ?) found"
-            " JOIN passages p ON p.id = found.rowid ORDER BY found.rank",
-            match, *among, max(_CANDIDATES, 3 * limit),
+            f" FROM (SELECT rowid, rank FROM (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} LIMIT ?)"
+            " ORDER BY rank LIMIT ?) found JOIN passages p ON p.id = found.rowid ORDER BY found.rank",
+            match, *among, _MOST_RANKED, max(_CANDIDATES, 3 * limit),
         )  # fmt: skip
         first: list[Row] = []
         later: list[Row] = []
@@ -234,11 +238,8 @@ class FolderIndex(Database):
         text = self._text(content, start, stop).strip()
         return Hit(name, text, place or f"line {line}", heading, score, start)
 
-    def _match(self, query: str) -> tuple[str, int]:
-        """The query for FTS5, any of the telling words, and how many rows it reads, roughly.
-
-        It leaves out the commonest words if there are many rows.
-        """
+    def _match(self, query: str) -> str:
+        """The query for FTS5: any of the telling words, without the commonest if there are many rows."""
         terms = query_terms(query, self.about("languages").split())
         counted = [(sum(self._term_rows(form) for form in forms), forms) for forms in terms]
         chosen, rows = list[str](), 0
@@ -249,10 +250,12 @@ class FolderIndex(Database):
                 break
             rows += count
             chosen += [f'"{form}"' for form in forms]
-        return " OR ".join(dict.fromkeys(chosen)), rows
+        return " OR ".join(dict.fromkeys(chosen))
 
     def _term_rows(self, form: str) -> int:
-        row = self._row("SELECT doc FROM terms WHERE term = ?", form)
+        """The rows with a word; of a common word, a few more than a search reads."""
+        found = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
+        row = self._row(f"SELECT count(*) FROM ({found})", f'"{form}"', _MOST_RANKED)
         return row[0] if row else 0
 
     def _text(self, number: int, start: int = 0, end: int = 1 << 60) -> str:

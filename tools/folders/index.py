@@ -219,8 +219,9 @@ class FolderIndex(Database):
         rows = self._all(
             "SELECT p.content, p.start, p.stop, p.line, p.place, p.heading, -found.rank,"
             " (SELECT f.name FROM files f WHERE f.content = p.content LIMIT 1)"
-            f" FROM (SELECT rowid, rank FROM (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} LIMIT ?)"
-            " ORDER BY rank LIMIT ?) found JOIN passages p ON p.id = found.rowid ORDER BY found.rank",
+            " FROM (SELECT rowid, rank FROM"
+            f" (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} LIMIT ?) ORDER BY rank LIMIT ?)"
+            " found JOIN passages p ON p.id = found.rowid ORDER BY found.rank",
             match, *among, _MOST_RANKED, max(_CANDIDATES, 3 * limit),
         )  # fmt: skip
         first: list[Row] = []

@@ -33,7 +33,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR = re.compile(r"sep=(.)\n")
 """A first line that names the delimiter for Excel."""
 _SAMPLE_ROWS = 50
-LARGEST_TABLE = 20_000_000
+LARGEST_TABLE = 5_000_000
 """Bytes."""
 _STYLES: tuple[Style, Style] = ("point", "comma")
 _COMMAS = "Numbers in it have decimal commas: 1.234,5 is 1234.5."

@@ -6,6 +6,7 @@ import io
 
 import openpyxl
 import pytest
+
 from forethought.tools.documents import plain, xlsx
 from forethought.tools.documents.content import read_content
 from forethought.tools.documents.document import Unreadable

@@ -73,7 +73,7 @@ class Sheet:
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: set[int] = field(default_factory=set)
     hidden_by: str = ""
-    """What hides rows: a filter."""
+    """The filter that hides rows."""
     before: list[str] = field(default_factory=list)
     """Remarks on the sheet."""
     comments: list[str] = field(default_factory=list)

@@ -129,7 +129,13 @@ def _fill_large(sheet: Sheet, data: bytes, part: bytes, number: int) -> None:
 
 
 def fill_with_values(sheet: Sheet, data: bytes, number: int) -> None:
-    """Read the values of a sheet through calamine, which is quick."""
+    """Read the values of a sheet through calamine, which is quick.
+
+    Args:
+        sheet: The sheet to fill.
+        data: The workbook.
+        number: The sheet's place in the workbook, from 0.
+    """
     from python_calamine import CalamineWorkbook
 
     with suppress(OSError):  # a sheet that is a chart

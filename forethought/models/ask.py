@@ -17,8 +17,10 @@ from pydantic import ValidationError
 
 from forethought.models import pricing, providers
 from forethought.models.allowance import Allowance, count
-from forethought.models.extract import find_object
+from forethought.models.extract import NoObject, find_object
 from forethought.models.fallback import Fallbacks
+from forethought.models.forms import SMALL_WINDOW
+from forethought.models.limits import RAISED, reply_limit
 from forethought.models.types import (
     ConfigurationError,
     Listener,
@@ -104,10 +106,12 @@ class Models:
         fallback: str | None = None,
         allowance: Allowance | None = None,
         listener: Listener | None = None,
+        window: int | None = None,
     ) -> ReplyResult[T]:
         """The validated reply of `model` to `messages`; `check` names what is wrong with it beyond its own
         fields. `fallback` is asked where `model` gives none (see `forethought.models.fallback`). `listener`
-        is told each reply while it comes, unchecked, but without secrets.
+        is told each reply while it comes, unchecked, but without secrets. `window` is what the run knows of
+        the model's context; by it and by the role the reply is limited.
 
         What it costs is booked in `allowance` as it comes, also where the question is cancelled; when it is
         spent, neither a repair is asked for nor a retry waited for.
@@ -121,13 +125,22 @@ class Models:
         allowance = allowance or Allowance()
         usage = allowance.new_record()
         shape = reply.name, reply.schema, reply.functions, reply.strict
-        request = ModelRequest(role, model, tuple(messages), *shape, allowance.deadline, listener)
+        window = window or self.window([model])
+        limit = reply_limit(role, window)
+        request = ModelRequest(
+            role, model, tuple(messages), *shape, allowance.deadline, listener, limit=limit, window=window
+        )
         problem, repairs = "", 0
         while True:
             got = await self._send(request, fallback, usage, allowance.whole_seconds)
             if got.finish_reason == "refusal":
                 reason = got.text.strip()[:200] or "no reason given"
                 raise ReplyError(f"{reply.name}: the model refused: {reason}", usage, f"refused: {reason}")
+            if got.finish_reason in ("length", "runaway"):
+                usage["cut"] = usage.get("cut", 0) + 1
+                if request.limit == limit and _needs_more(got, request) and not allowance.spent():
+                    request = replace(request, limit=limit * RAISED)
+                    continue
             try:
                 value, text = _accept(got, reply, check)
             except ValueError as error:
@@ -138,7 +151,8 @@ class Models:
                     message = f"{reply.name}: no valid reply after {repairs} repairs: {reason}"
                     raise ReplyError(message, usage, problem) from error
                 repair = _repair(got, reply, problem)
-                request = replace(request, messages=(*request.messages, *repair))
+                avoid = request.avoid | ({got.method} if isinstance(error, NoObject) else set())
+                request = replace(request, messages=(*request.messages, *repair), avoid=avoid)
                 repairs += 1
                 continue
             return ReplyResult(value, text, usage, repairs, got.model or model)
@@ -201,10 +215,18 @@ class Models:
         return replace(got, text=redact(got.text), calls=calls)
 
 
+def _needs_more(got: ModelReply, request: ModelRequest) -> bool:
+    """Whether our own limit cut the reply off, and the window has room for a longer one."""
+    ours = got.finish_reason == "length" and got.output_tokens >= request.limit * 0.9
+    return ours and request.window > SMALL_WINDOW
+
+
 def _accept(got: ModelReply, spec: ReplySpec[T], check: Callable[[T], str | None] | None) -> tuple[T, str]:
     """The reply and its JSON text. Raises ValueError that says what is wrong with it."""
     if got.finish_reason == "length":
         raise ValueError("the reply was cut off at the length limit: write a shorter one")
+    if got.finish_reason == "runaway":
+        raise ValueError("the reply repeated itself or did not end: write a short one")
     value = _called(got, spec) if spec.functions else find_object(got.text)
     parsed = spec.parse(value)
     wrong = check(parsed) if check else None

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -16,12 +15,16 @@ from forethought import own_loop
 from forethought.models import providers
 from forethought.models.chat_objects import identity
 from forethought.models.dead_ends import dead_end
-from forethought.models.errors import describe, is_filtered, status_of
+from forethought.models.errors import describe, is_filtered, is_unknown_model, status_of, words
+from forethought.models.extract import has_object
+from forethought.models.forms import ABOUT_FORM, SMALL_WINDOW, Form, Method, kind, methods_for, next_form
 from forethought.models.http_client import http_client
-from forethought.models.methods import Method, bind_request, methods_for
+from forethought.models.limits import with_room
+from forethought.models.methods import bind_request
 from forethought.models.pricing import price
 from forethought.models.provider_reply import model_reply
 from forethought.models.retry import Backoff, with_retries
+from forethought.models.servers import Note, Servers, is_slow, server_of
 from forethought.models.types import (
     BACKENDS,
     Backend,
@@ -40,8 +43,10 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
 
-_OTHER_METHOD_MAY_SERVE = (None, 400, 404, 422, 501)
-"""Statuses (None: the provider's package has no such method) after which the next method is tried."""
+_OTHER_FORM_MAY_SERVE = (None, 400, 404, 422, 500, 501)
+"""Statuses (None: the provider's package has no such method) after which another form is tried."""
+_Passed = tuple[Form, Form, ModelError]
+"""A form, the one tried instead, and why."""
 _NO_IMAGES = (400, 404, 415, 422, 500, 501)
 """Statuses by which servers refuse images, local ones by 500."""
 
@@ -63,9 +68,13 @@ class LiveTransport:
             WeakKeyDictionary()
         )
         self._windows: dict[str, int | None] = {}
-        self._refused: set[tuple[str, str, Method, bool]] = set()
-        """Methods that failed where a later one served, by model and reply, with and without streaming: not
-        tried again."""
+        self.servers = Servers(settings.data_dir / "servers.json")
+        self._refused: set[tuple[str, str, Method]] = set()
+        """Methods that failed where a later one served, by model and reply: not tried again."""
+        self._failed: set[tuple[str, str, Form]] = set()
+        """What a server has failed on, with status 500."""
+        self._fruitless: dict[tuple[str, str], float] = {}
+        """How often in a row a method brought no JSON object, by model; less than 0 once it brought one."""
         self._absent_since: dict[str, float] = {}
         """When nobody answered for the first time, by model; infinity once there was an answer."""
 
@@ -107,31 +116,92 @@ class LiveTransport:
         if backend := self._backend(request.model):
             return await backend.send(request)
         chat = await self._chat(request.model)
-        has_images = _has_images(request)
         # Behind a base URL a model's name, by which the profile is found, says nothing about who serves it.
-        elsewhere = self._is_elsewhere(request.model)
-        if has_images and not elsewhere and (chat.profile or {}).get("image_inputs") is False:
+        elsewhere, profile = self._is_elsewhere(request.model), chat.profile or {}
+        if _has_images(request) and not elsewhere and profile.get("image_inputs") is False:
             raise _image_refusal(request.model, "its profile says so")
-        refused: list[tuple[str, str, Method, bool]] = []
-        ways = [None] if request.listener is None else [request.listener, None]
-        for method, listener in product(methods_for(request, chat.profile or {}), ways):
-            attempt = request.model, request.reply, method, listener is not None
-            if attempt in self._refused:
-                continue
+        own_limit = request.model in self._given and getattr(chat, "max_tokens", None)
+        limit = (
+            0
+            if own_limit or not request.limit
+            else with_room(request.limit, request.window, request.model, {} if elsewhere else profile)
+        )
+        return await self._in_some_form(replace(request, limit=limit), chat, profile)
+
+    async def _in_some_form(self, request: ModelRequest, chat: BaseChatModel, profile: Any) -> ModelReply:
+        """The reply in the first form that is taken."""
+        note = self.servers.note(*self._place(request.model))
+        methods = self._methods(request, chat, profile, note)
+        streams = request.listener is not None or note.slow or 0 < request.window <= SMALL_WINDOW
+        form = Form(methods[0], streams and note.streams, frozenset(note.without))
+        passed: list[_Passed] = []
+        while True:
             try:
-                raw = await self._ask(replace(request, listener=listener), method, chat)
+                raw = await self._ask(request, form, chat)
             except ModelError as error:
-                status = status_of(error)
-                unsuitable = isinstance(error, ConfigurationError) and status in _OTHER_METHOD_MAY_SERVE
-                if unsuitable and (method != "prompt" or listener):
-                    refused.append(attempt)
-                    continue
-                if has_images and status in _NO_IMAGES and not isinstance(error, ReplyError):
-                    raise _image_refusal(request.model, str(error)) from error
-                raise
-            self._refused.update(refused)
-            return model_reply(raw, request, *self._identity(request.model))
-        raise AssertionError("the schema in the prompt is always tried, and never left out")
+                following = next_form(form, words(error), methods, request) if _may_be_form(error) else None
+                if following is None:
+                    if (
+                        _has_images(request)
+                        and status_of(error) in _NO_IMAGES
+                        and not isinstance(error, ReplyError)
+                    ):
+                        raise _image_refusal(request.model, str(error)) from error
+                    raise
+                passed.append((form, following, error))
+                form = following
+                continue
+            self._learn(request, form, passed)
+            reply = replace(model_reply(raw, request, *self._identity(request.model)), method=form.method)
+            self._judge(request, form, reply)
+            return reply
+
+    def _methods(self, request: ModelRequest, chat: BaseChatModel, profile: Any, note: Note) -> list[Method]:
+        """The methods that may serve, best first."""
+        from langchain_openai.chat_models.base import BaseChatOpenAI
+
+        found = methods_for(request, profile, isinstance(chat, BaseChatOpenAI))
+        here = request.model, request.reply
+        fit = [m for m in found if kind(m, request) not in note.refused and (*here, m) not in self._refused]
+        return fit or found[-1:]
+
+    def _place(self, model: str) -> tuple[str, str]:
+        """Server and name, by which is remembered what it takes."""
+        provider, name, address = self._identity(model)
+        return server_of(provider, address), name
+
+    def _learn(self, request: ModelRequest, form: Form, passed: Sequence[_Passed]) -> None:
+        """Remember what was refused before `form` was taken. A method that failed for this reply alone, or
+        without a word on the form, is passed over in this process alone."""
+        place, general = self._place(request.model), set[str]()
+        for before, after, error in passed:
+            if before.method == after.method:
+                continue
+            said = words(error)
+            if ABOUT_FORM.search(said) and request.reply not in said and "Invalid schema" not in said:
+                general.add(kind(before.method, request))
+            else:
+                self._refused.add((request.model, request.reply, before.method))
+        if passed:
+            note = self.servers.note(*place)
+            refused = tuple(sorted({*note.refused, *general}))
+            streams = note.streams and not (passed[0][0].streams and not form.streams)
+            without = tuple(sorted(form.without))
+            self.servers.change(*place, refused=refused, without=without, streams=streams)
+
+    def _judge(self, request: ModelRequest, form: Form, reply: ModelReply) -> None:
+        """Pass over a method that twice running, and never otherwise, brought no JSON object."""
+        key = request.model, kind(form.method, request)
+        if reply.finish_reason != "stop" or form.method == "prompt":
+            return
+        if reply.calls or has_object(reply.text):
+            self._fruitless[key] = -math.inf
+        else:
+            self._fruitless[key] = self._fruitless.get(key, 0) + 1
+            if self._fruitless[key] >= 2:
+                place = self._place(request.model)
+                known = self.servers.note(*place).refused
+                self.servers.change(*place, refused=tuple(sorted({*known, key[1]})))
 
     def _backend(self, model: str) -> Backend | None:
         """What asks `model` otherwise than over the network, made at its first use; None: a provider does."""
@@ -166,15 +236,10 @@ class LiveTransport:
             chats[model] = self._built(model, await http_client())
         return chats[model]
 
-    async def _ask(self, request: ModelRequest, method: Method, chat: BaseChatModel) -> AIMessage:
-        """The reply by one method, with retries."""
-        try:
-            in_thread = request.model in self._given and own_loop.is_here()
-            ask = bind_request(request, method, chat, in_thread=in_thread)
-        except (NotImplementedError, ValueError, TypeError) as error:
-            raise ConfigurationError(f"model {request.model} cannot be called: {error}") from error
+    async def _ask(self, request: ModelRequest, form: Form, chat: BaseChatModel) -> AIMessage:
+        """The reply in one form, with retries."""
         return await with_retries(
-            partial(self._once, request, ask),
+            partial(self._once, request, form, chat),
             model=request.model,
             retries=self.settings.request_retries,
             backoff=self.backoff,
@@ -182,11 +247,23 @@ class LiveTransport:
             sleep=sleep_unless_stopping,
         )
 
-    async def _once(self, request: ModelRequest, ask: Callable[[], Awaitable[AIMessage]]) -> AIMessage:
-        """One try; what the provider's package raises goes on to the retries."""
+    async def _once(self, request: ModelRequest, form: Form, chat: BaseChatModel) -> AIMessage:
+        """One try; what the provider's package raises goes on to the retries. A reply for which the time did
+        not suffice is streamed the next time."""
+        place = self._place(request.model)
+        if self.servers.note(*place).slow:
+            form = replace(form, streams=self.servers.note(*place).streams)
+        patience, started = self.settings.request_timeout_s, time.monotonic()
         try:
-            async with asyncio.timeout(self.settings.request_timeout_s):
-                reply = await ask()
+            in_thread = request.model in self._given and own_loop.is_here()
+            ask = bind_request(request, form, chat, patience_s=patience, in_thread=in_thread)
+        except (NotImplementedError, ValueError, TypeError) as error:
+            raise ConfigurationError(f"model {request.model} cannot be called: {error}") from error
+        try:
+            reply = await ask()
+            tokens = (getattr(reply, "usage_metadata", None) or {}).get("output_tokens") or 0
+            if not form.streams and tokens and is_slow(tokens, time.monotonic() - started):
+                self.servers.change(*place, slow=True)
             self._absent_since[request.model] = math.inf
             if reply.type not in ("ai", "AIMessageChunk"):
                 raise ReplyError(
@@ -194,6 +271,8 @@ class LiveTransport:
                 )
             return reply
         except Exception as error:
+            if isinstance(error, TimeoutError) and not form.streams:
+                self.servers.change(*place, slow=True)
             # Before its words are cut: half a key would not be found.
             redact_error(error, redactor(self.settings))
             if is_filtered(error):
@@ -201,11 +280,32 @@ class LiveTransport:
                 raise ReplyError(f"{request.reply}: {problem}", problem=problem) from error
             if status_of(error) == 500 and _has_images(request):
                 raise _image_refusal(request.model, describe(error)) from error
+            if (
+                status_of(error) == 500
+                and form.method != "prompt"
+                and self._fails_on_form(request, form, error)
+            ):
+                reason = f"model {request.model} refused the request (HTTP 500): {describe(error)}"
+                raise ConfigurationError(reason) from error
             end, now = dead_end(error, self.settings.base_url), time.monotonic()
             since = self._absent_since.setdefault(request.model, now if end else math.inf)
             if end and since < now - end.patience_s:
                 raise TransportError(f"model {request.model}: {end.line} ({describe(error)})") from error
             raise
+
+    def _fails_on_form(self, request: ModelRequest, form: Form, error: BaseException) -> bool:
+        """Whether a server fails on the form of a request: it says so, or fails on it a second time."""
+        key = request.model, request.reply, form
+        again = key in self._failed
+        self._failed.add(key)
+        return form.method != "prompt" and (again or bool(ABOUT_FORM.search(words(error))))
+
+
+def _may_be_form(error: ModelError) -> bool:
+    """Whether the form of the request may be what is refused."""
+    if not isinstance(error, ConfigurationError) or is_unknown_model(error):
+        return False
+    return status_of(error) in _OTHER_FORM_MAY_SERVE
 
 
 def _has_images(request: ModelRequest) -> bool:

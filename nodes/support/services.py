@@ -150,6 +150,7 @@ class Turn:
                 check=check,
                 allowance=allowed,
                 listener=listener,
+                window=self.context.context_tokens,
             )
         except ReplayError:
             raise

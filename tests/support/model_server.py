@@ -98,7 +98,7 @@ class ModelServer:
         subset.
         """
         if seen.method in self.refuses:
-            field_name = "response_format" if seen.method == "schema" else "tools"
+            field_name = "response_format" if seen.method in ("schema", "object") else "tools"
             return f"'{field_name}' is not supported with this model"
         shape = seen.body.get("response_format", {}).get("json_schema", {})
         strict = (

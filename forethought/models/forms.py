@@ -1,0 +1,113 @@
+"""The forms in which a provider can be asked, and the next one after a refusal.
+
+A form is a method, whether the reply is streamed, and the parts of a request that are left out. After a
+refusal that names a part, the same is asked without that part. After any other, the next method is tried, and
+last the bare question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from forethought.models.types import ModelRequest
+
+Method = Literal["schema", "function", "object", "prompt"]
+Part = Literal[
+    "usage", "stream", "strict", "parallel", "named", "choice", "cache_key", "system", "max_tokens", "limit"
+]
+SMALL_WINDOW = 16_000
+"""Up to this window a reply is streamed, so that one without end is stopped early."""
+_NAMED_BY: dict[Part, str] = {
+    "usage": r"stream_options|include_usage",
+    "stream": r"\bstream(ing|ed)?\b",
+    "parallel": r"parallel_tool_calls",
+    "named": r"tool.?choice",
+    "choice": r"tool.?choice|forces tool use",
+    "strict": r"\bstrict\b",
+    "cache_key": r"prompt_cache_key",
+    "system": r"system (role|message|prompt|instruction)|['\"`]system['\"`]|developer instruction",
+    "max_tokens": r"max_completion_tokens",
+    "limit": r"max_(new_|output_|completion_)?tokens|max(Output)?Tokens|num_predict",
+}
+"""What a refusal says of each part; the first that was sent and is named is left out."""
+_PATTERNS = {part: re.compile(words, re.IGNORECASE) for part, words in _NAMED_BY.items()}
+ABOUT_FORM = re.compile(
+    r"response_?format|json_schema|json_object|schema|grammar|\btools?\b|function|template|jinja|unsupported|"
+    r"not supported|unrecognized|unknown param|extra (inputs|fields)|unexpected keyword|input should be|"
+    rf"{'|'.join(_NAMED_BY.values())}",
+    re.IGNORECASE,
+)
+"""What a failed server says if the form of the request is what it fails on."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way of putting a request."""
+
+    method: Method
+    streams: bool = False
+    without: frozenset[Part] = frozenset()
+
+    def sends(self, part: Part, request: ModelRequest) -> bool:
+        """Whether this form of `request` has the part."""
+        if part in self.without:
+            return False
+        match part:
+            case "usage" | "stream":
+                return self.streams
+            case "strict":
+                return request.strict and self.method in ("schema", "function")
+            case "parallel":
+                return self.method == "function" and len(request.functions) > 1
+            case "named":
+                return self.method == "function" and len(request.functions) <= 1
+            case "choice":
+                return self.method == "function"
+            case "system":
+                return any(message.role == "system" for message in request.messages)
+            case "max_tokens" | "limit":
+                return request.limit > 0
+        return True
+
+
+def methods_for(request: ModelRequest, profile: Any, openai: bool) -> list[Method]:
+    """What the model's profile does not rule out, best first; the prompt is always left.
+
+    Args:
+        request: What is asked.
+        profile: What the provider's package says of the model.
+        openai: Whether OpenAI's protocol is spoken, which has a mode for any JSON object.
+
+    Returns:
+        The methods, without those whose replies to this request were no reply, if others are left.
+    """
+    methods: list[Method] = []
+    if request.strict and not request.functions and profile.get("structured_output") is not False:
+        methods.append("schema")
+    if profile.get("tool_calling") is not False:
+        methods.append("function")
+    if openai:
+        methods.append("object")
+    return [method for method in (*methods, "prompt") if method not in request.avoid] or ["prompt"]
+
+
+def next_form(form: Form, words: str, methods: Sequence[Method], request: ModelRequest) -> Form | None:
+    """The form to try after a refusal in `words`; None if nothing is left to change."""
+    for part, pattern in _PATTERNS.items():
+        if form.sends(part, request) and pattern.search(words):
+            if part == "stream":
+                return replace(form, streams=False)
+            return replace(form, without=form.without | {part})
+    later = methods[methods.index(form.method) + 1 :]
+    if later:
+        return replace(form, method=later[0])
+    bare = Form(form.method, without=frozenset(_PATTERNS))
+    return None if form == bare else bare
+
+
+def kind(method: Method, request: ModelRequest) -> str:
+    """The name under which a method is remembered: a choice of functions is not one forced function."""
+    return "functions" if method == "function" and len(request.functions) > 1 else method

@@ -25,6 +25,7 @@ from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.services import Turn
 from forethought.state.agent import AgentState, Plan, Progress, Subtask
 from forethought.state.context import Context, Mechanism
+from forethought.state.plan_words import own_words
 from forethought.state.skips import Skip
 from forethought.tools.base import Tool
 
@@ -212,7 +213,9 @@ CONDITIONS: Mapping[str, Condition] = {
     "nothing_went_wrong": _nothing_went_wrong,
 }
 MEASURES: Mapping[str, Callable[[AgentState], float]] = {
-    "subtasks": lambda state: len(open_subtasks(state.get("plan", {}))),
+    "subtasks": lambda state: len(
+        {own_words(subtask["description"]) for subtask in open_subtasks(state.get("plan", {}))}
+    ),
 }
 """The value that each limit is compared with; an audit fits limits by it."""
 RULES = load_rules()

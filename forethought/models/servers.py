@@ -58,7 +58,8 @@ class Servers:
             with suppress(FileError, TypeError, KeyError):
                 oldest = time.time() - _KEPT_S
                 for key, value in read_object(self._path).items() if self._path.exists() else ():
-                    note = Note(**{k: tuple(v) if isinstance(v, list) else v for k, v in value.items()})
+                    fields: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
+                    note = Note(**fields)
                     if note.seen > oldest:
                         self._notes[key] = note
         return self._notes

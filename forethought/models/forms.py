@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from forethought.models.types import ModelRequest
 
-Method = Literal["schema", "function", "object", "prompt"]
+Method = Literal["schema", "function", "object", "prompt", "text"]
+"""text: nothing is said of the reply's form; `doctor` alone asks so."""
 Part = Literal[
     "usage", "stream", "strict", "parallel", "named", "choice", "cache_key", "system", "max_tokens", "limit"
 ]

@@ -203,6 +203,16 @@ class LiveTransport:
                 known = self.servers.note(*place).refused
                 self.servers.change(*place, refused=tuple(sorted({*known, key[1]})))
 
+    async def try_once(self, request: ModelRequest, form: Form, patience_s: float) -> ModelReply:
+        """The reply in one form, without retries. Raises what the provider's package raises."""
+        chat = await self._chat(request.model)
+        raw = await bind_request(request, form, chat, patience_s=patience_s)()
+        return model_reply(raw, request, *self._identity(request.model))
+
+    def remember(self, model: str, **changes: Any) -> None:
+        """Keep what the server of `model` takes (see `servers.Note`)."""
+        self.servers.change(*self._place(model), **changes)
+
     def _backend(self, model: str) -> Backend | None:
         """What asks `model` otherwise than over the network, made at its first use; None: a provider does."""
         for prefix, make in BACKENDS.items():

@@ -43,7 +43,6 @@ from forethought.telemetry import operation
 from forethought.text import fence, sanitize_text
 
 T = TypeVar("T")
-MAX_REPAIRS = 2
 _SHOWN = 4_000
 """Characters of a bad reply that are shown to the model again."""
 
@@ -147,7 +146,7 @@ class Models:
             except ValueError as error:
                 problem = describe(error)
                 spent = allowance.spent()
-                if repairs == MAX_REPAIRS or spent:
+                if repairs == reply.repairs or spent:
                     reason = f"{problem}; the budget of {spent} is spent" if spent else problem
                     message = f"{reply.name}: no valid reply after {repairs} repairs: {reason}"
                     raise ReplyError(message, usage, problem) from error

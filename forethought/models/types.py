@@ -112,6 +112,8 @@ class ReplySpec(Generic[T]):
     """
     strict: bool = True
     """False: the schema does not fit the strict subset; it is sent without strictness and checked here."""
+    repairs: int = 2
+    """How often a bad reply is sent back."""
 
 
 def reply_spec(model: type[M], name: str | None = None) -> ReplySpec[M]:

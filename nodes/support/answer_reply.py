@@ -11,6 +11,7 @@ from typing import Any
 
 from forethought.models.types import ReplySpec, reply_spec, without
 from forethought.nodes.support.intra_reflection import unscored_spec
+from forethought.prompts.lean_replies import lacking, lean_answer_spec
 from forethought.prompts.replies import AnswerCheck, AnswerDraft, Check, ForeseeingAnswer
 from forethought.state.context import Context
 from forethought.text import one_line
@@ -25,6 +26,8 @@ def checks_answer(context: Context) -> bool:
 
 def answer_spec(context: Context, *, mends: bool) -> ReplySpec[AnswerDraft]:
     """The spec of an answer. `mends`: the work that its checks find missing can still be done."""
+    if context.lean:
+        return lean_answer_spec(mends=mends)
     whole = ForeseeingAnswer if context.foresees_user else AnswerDraft
     if checks_answer(context):
         return without(unscored_spec(whole, "AnswerDraft"), "findings", *([] if mends else ["work"]))
@@ -35,6 +38,8 @@ def answer_spec(context: Context, *, mends: bool) -> ReplySpec[AnswerDraft]:
 def will_stand(context: Context, *, mends: bool) -> Callable[[Mapping[str, Any]], bool]:
     """What tells, from the fields of a reply that came before its answer, whether this will be the task's:
     no defect can be named after it, and its checks find nothing to do first."""
+    if context.lean:
+        return lambda reply: not (mends and lacking(reply.get("missing")))
     if not checks_answer(context):
         return lambda reply: not context.wants("answer_intra")
 

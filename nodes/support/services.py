@@ -28,6 +28,7 @@ from forethought.nodes.support.spoken import stream_callbacks
 from forethought.settings import Settings
 from forethought.state.agent import AgentState
 from forethought.state.context import Context, Role, bounded, models_of
+from forethought.state.reply_style import why_lean, with_style
 from forethought.tools.base import Tool
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox
@@ -82,7 +83,8 @@ class Services:
             await self.mcp.fill(self.tools)
         window = context.context_tokens or self.models.window(models_of(context))
         context = context.model_copy(update={"context_tokens": window})
-        return Turn(self.for_user(user_of(runtime)), context, runtime)
+        why = "" if self.one_worker else why_lean(context)
+        return Turn(self.for_user(user_of(runtime)), with_style(context, lean=bool(why)), runtime, why)
 
 
 def user_of(runtime: Runtime[Any]) -> str:
@@ -113,6 +115,8 @@ class Turn:
     services: Services
     context: Context
     runtime: Runtime[Context]
+    why_lean: str = ""
+    """Why prompts and replies are lean; '' if they are full."""
 
     def emit(self, event: str, **details: Any) -> None:
         """Send a custom stream event. It carries no task id of its own, so details name the subtask."""

@@ -41,6 +41,7 @@ ORDER = {
     "ToolChoice": "thought surprise < action < tool arguments finishes result reason expected < defects",
     "ToolChoice.defects": DEFECT,
     "AnswerDraft": "checks findings < answer < work used_steps < defects expected_reply",
+    "AnswerDraft_lean": "missing < answer < used_steps",
     "AnswerDraft.checks": "about < done < ok",
     "AnswerCheck": "checks < work",
     "AnswerCheck.checks": "about < done < ok",

@@ -24,6 +24,8 @@ from forethought.models.limits import reply_limit
 
 LONGEST_RUN_S = 120.0
 LONGEST_DOCTOR_S = 60.0
+BUDGET_S = 60
+"""Seconds that each run is given: what is under way then may still end."""
 HONEST = ("answered", "best_effort", "budget_exhausted", "failed", "interrupted")
 TASKS = (
     ("trivial", "What is 2 + 3? Answer with the number.", ()),
@@ -100,6 +102,8 @@ def _run(server: str, url: str, number: int, out: Path) -> Ran:
         command += [
             "--set",
             f"context_tokens={WINDOW}",
+            "--set",
+            f"max_seconds={BUDGET_S}",
             *(word for name in files for word in ("--file", name)),
         ]
         environment = {**os.environ, "FORETHOUGHT_DATA_DIR": str((out / "data").absolute())}

@@ -29,15 +29,16 @@ _NAMED_BY: dict[Part, str] = {
     "choice": r"tool.?choice|forces tool use",
     "strict": r"\bstrict\b",
     "cache_key": r"prompt_cache_key",
-    "system": r"system (role|message|prompt|instruction)|['\"`]system['\"`]|developer instruction",
+    "system": r"system (role|message|prompt|instruction)|['\"`]system['\"`]|developer instruction"
+    r"|user and assistant roles",
     "max_tokens": r"max_completion_tokens",
     "limit": r"max_(new_|output_|completion_)?tokens|max(Output)?Tokens|num_predict",
 }
 """What a refusal says of each part; the first that was sent and is named is left out."""
 _PATTERNS = {part: re.compile(words, re.IGNORECASE) for part, words in _NAMED_BY.items()}
 ABOUT_FORM = re.compile(
-    r"response_?format|json_schema|json_object|schema|grammar|\btools?\b|function|template|jinja|unsupported|"
-    r"not supported|unrecognized|unknown param|extra (inputs|fields)|unexpected keyword|input should be|"
+    r"response_?format|json_object|schema|grammar|\btools?\b|function|template|jinja|unsupported|not supported|"
+    r"unrecognized|unknown param|no endpoints found|extra (inputs|fields)|unexpected keyword|input should be|"
     rf"{'|'.join(_NAMED_BY.values())}",
     re.IGNORECASE,
 )

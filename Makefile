@@ -137,6 +137,8 @@ $(VENV)/.bench: pyproject.toml benchmarks/peers/requirements.txt $(VENV)/.made
 	$(call install,-e . -r benchmarks/peers/requirements.txt)
 	@touch $@
 
+# A virtual machine's processor may lack instructions that it lists.
+$(VENV)/.servers: export CMAKE_ARGS ?= -DGGML_NATIVE=OFF
 $(VENV)/.servers: benchmarks/local_model/requirements.txt $(VENV)/.made
 	$(call install,-r benchmarks/local_model/requirements.txt)
 	@touch $@

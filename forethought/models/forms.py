@@ -34,15 +34,16 @@ _NAMED_BY: dict[Part, str] = {
     "max_tokens": r"max_completion_tokens",
     "limit": r"max_(new_|output_|completion_)?tokens|max(Output)?Tokens|num_predict",
 }
-"""What a refusal says of each part; the first that was sent and is named is left out."""
+"""The words by which a refusal names each part. The first part that was sent and is named is left out."""
 _PATTERNS = {part: re.compile(words, re.IGNORECASE) for part, words in _NAMED_BY.items()}
 ABOUT_FORM = re.compile(
-    r"response_?format|json_object|schema|grammar|\btools?\b|function|template|jinja|unsupported|not supported|"
-    r"unrecognized|unknown param|no endpoints found|extra (inputs|fields)|unexpected keyword|input should be|"
+    r"response_?format|json_object|schema|grammar|\btools?\b|function|template|jinja|unsupported|"
+    r"not supported|unrecognized|unknown param|no endpoints found|extra (inputs|fields)|unexpected keyword|"
+    r"input should be|"
     rf"{'|'.join(_NAMED_BY.values())}",
     re.IGNORECASE,
 )
-"""What a failed server says if the form of the request is what it fails on."""
+"""The words of a server that fails on the form of the request."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,8 @@ def methods_for(request: ModelRequest, profile: Any, openai: bool) -> list[Metho
     """What the model's profile does not rule out, best first; the prompt is always left.
 
     Args:
-        request: What is asked.
-        profile: What the provider's package says of the model.
+        request: The question.
+        profile: The model's profile in the provider's package.
         openai: Whether OpenAI's protocol is spoken, which has a mode for any JSON object.
 
     Returns:

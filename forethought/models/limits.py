@@ -16,7 +16,7 @@ _SMALL_SHARE = 24
 """The same for a small window, whose replies are lean."""
 LEAST = 192
 REASONING = 16_000
-"""Room for what a model thinks before it replies."""
+"""Room for the thoughts of a model before its reply."""
 RAISED = 3
 """How many times its limit a reply may have that was cut off."""
 _REASONS = re.compile(
@@ -28,7 +28,7 @@ _REASONS = re.compile(
 
 
 def reply_limit(role: str, window: int) -> int:
-    """Tokens of a reply of `role`: a small part of the window, which what was read needs."""
+    """Tokens of a reply of `role`: a small part of the window, so that files and steps fit too."""
     share = _SHARE if window > SMALL_WINDOW else _SMALL_SHARES.get(role, _SMALL_SHARE)
     return max(LEAST, min(_MOST.get(role, _USUAL), window // share))
 
@@ -40,7 +40,7 @@ def with_room(limit: int, window: int, name: str, profile: Any) -> int:
         limit: Tokens of the reply itself.
         window: The model's window.
         name: The model's name.
-        profile: What the provider's package says of the model.
+        profile: The model's profile in the provider's package.
 
     Returns:
         Tokens.

@@ -72,7 +72,7 @@ class LiveTransport:
         self._refused: set[tuple[str, str, Method]] = set()
         """Methods that failed where a later one served, by model and reply: not tried again."""
         self._failed: set[tuple[str, str, Form]] = set()
-        """What a server has failed on, with status 500."""
+        """Forms on which a server has failed with status 500."""
         self._fruitless: dict[tuple[str, str], float] = {}
         """How often in a row a method brought no JSON object, by model; less than 0 once it brought one."""
         self._absent_since: dict[str, float] = {}
@@ -166,13 +166,16 @@ class LiveTransport:
         return fit or found[-1:]
 
     def _place(self, model: str) -> tuple[str, str]:
-        """Server and name, by which is remembered what it takes."""
+        """The server and the name of a model, as `servers` keeps them."""
         provider, name, address = self._identity(model)
         return server_of(provider, address), name
 
     def _learn(self, request: ModelRequest, form: Form, passed: Sequence[_Passed]) -> None:
-        """Remember what was refused before `form` was taken. A method that failed for this reply alone, or
-        without a word on the form, is passed over in this process alone."""
+        """Remember the forms that were refused before `form` was taken.
+
+        A method is passed over in this process alone if it failed for this reply, or without a word on the
+        form.
+        """
         place, general = self._place(request.model), set[str]()
         for before, after, error in passed:
             if before.method == after.method:
@@ -210,7 +213,7 @@ class LiveTransport:
         return model_reply(raw, request, *self._identity(request.model))
 
     def remember(self, model: str, **changes: Any) -> None:
-        """Keep what the server of `model` takes (see `servers.Note`)."""
+        """Change the note on the server of `model` (see `servers.Note`)."""
         self.servers.change(*self._place(model), **changes)
 
     def _backend(self, model: str) -> Backend | None:
@@ -258,7 +261,7 @@ class LiveTransport:
         )
 
     async def _once(self, request: ModelRequest, form: Form, chat: BaseChatModel) -> AIMessage:
-        """One try; what the provider's package raises goes on to the retries. A reply for which the time did
+        """One try. An error of the provider's package goes on to the retries. A reply for which the time did
         not suffice is streamed the next time."""
         place = self._place(request.model)
         if self.servers.note(*place).slow:

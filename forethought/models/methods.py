@@ -43,14 +43,14 @@ def bind_request(
     """The question, ready to be put. The raw message is taken, so that a bad reply's cost is counted too.
 
     Args:
-        request: What is asked.
-        form: In which form.
-        chat: Whom.
+        request: The question.
+        form: The form of the request.
+        chat: The chat model.
         patience_s: Seconds to wait for the reply, or for each piece of one that is streamed.
         in_thread: By the chat model's synchronous client, since the other one works in one event loop only.
 
     Returns:
-        What puts the question.
+        A function that puts the question.
 
     Raises:
         ValueError, TypeError, NotImplementedError: The provider's package has no such method.

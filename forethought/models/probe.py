@@ -1,4 +1,4 @@
-"""Trying out what a server takes of a request, once, before a run needs it."""
+"""Trials of the forms that a server takes, before a run needs them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FUNCTIONS = tuple(Function(name, f"Set the {name}.", _SCHEMA) for name in ("wal
 
 @dataclass(frozen=True)
 class Found:
-    """What one question to the server came to."""
+    """The result of one trial."""
 
     what: str
     works: bool
@@ -49,7 +49,7 @@ _TRIALS: tuple[tuple[str, Form, str], ...] = (
     ("JSON object", Form("object"), "object"),
     ("schema in the prompt", Form("prompt"), ""),
 )
-"""What is tried, in which form, and the method that is remembered."""
+"""Each trial: its name, its form, and the method that is remembered."""
 
 SHAPES = tuple(what for what, form, _ in _TRIALS if form.method != "text")
 """Those of a reply's shape."""
@@ -76,7 +76,7 @@ async def probe(transport: LiveTransport, model: str) -> AsyncIterator[Found]:
 
 
 async def _try(transport: LiveTransport, model: str, what: str, form: Form) -> tuple[Found, int | None]:
-    """What the question comes to, and the HTTP status (200 for a reply, None for none)."""
+    """The result of one trial, and its HTTP status (200 for a reply, None for none)."""
     rules = (Message("system", "You answer in few words."),) if what == "system message" else ()
     messages = (*rules, _STORY if what == "limit on tokens" else _QUESTION)
     functions = _FUNCTIONS if what == "choice of functions" else ()
@@ -94,7 +94,7 @@ async def _try(transport: LiveTransport, model: str, what: str, form: Form) -> t
 
 
 def _problem(what: str, form: Form, reply: ModelReply) -> str:
-    """What is wrong with a reply; '' if it is what was asked for."""
+    """The fault of a reply; '' if there is none."""
     if form.method == "text":
         over = what == "limit on tokens" and reply.output_tokens > LIMIT * 1.1
         return "not kept" if over else "" if reply.text.strip() else "an empty reply"

@@ -221,3 +221,17 @@ async def test_the_form_that_was_taken_is_remembered(provider: Json, fault: Json
     await ask(again(provider, models.settings), provider, fault)
     assert parts(made.bodies[-1], fault["then"]) == fault["then"]
     assert len(made.bodies) == 2 + fault.get("times", 1)
+
+
+def table() -> str:
+    """The table of docs/how-to/models.md."""
+    lines = ["| server | limit | at times it refuses → what is asked instead |", "| --- | --- | --- |"]
+    for provider in PROVIDERS:
+        limit = next(path for path in provider["sends"] if "max" in path.lower()).rpartition(".")[2]
+        faults = "; ".join(f"{fault['refuses']} → {fault['instead']}" for fault in provider["refusals"])
+        lines.append(f"| {provider['name']} | `{limit}` | {faults} |")
+    return "\n".join(lines)
+
+
+def test_the_documents_have_a_line_for_each_server() -> None:
+    assert table() in Path("docs/how-to/models.md").read_text("utf-8")

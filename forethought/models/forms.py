@@ -97,16 +97,29 @@ def methods_for(request: ModelRequest, profile: Any, openai: bool) -> list[Metho
     return [method for method in (*methods, "prompt") if method not in request.avoid] or ["prompt"]
 
 
-def next_form(form: Form, words: str, methods: Sequence[Method], request: ModelRequest) -> Form | None:
-    """The form to try after a refusal in `words`; None if nothing is left to change."""
+def next_form(
+    form: Form, words: str, methods: Sequence[Method], request: ModelRequest, streams: bool
+) -> Form | None:
+    """The form to try after a refusal.
+
+    Args:
+        form: The form that was refused.
+        words: The words of the refusal. If they name nothing, streaming is given up before the method is.
+        methods: The methods that may serve, best first.
+        request: The question.
+        streams: Whether a reply is streamed if the server allows it.
+
+    Returns:
+        The next form; None if nothing is left to change.
+    """
     for part, pattern in _PATTERNS.items():
         if form.sends(part, request) and pattern.search(words):
-            if part == "stream":
-                return replace(form, streams=False)
-            return replace(form, without=form.without | {part})
+            return replace(form, streams=form.streams and part != "stream", without=form.without | {part})
+    if form.streams and not ABOUT_FORM.search(words):
+        return replace(form, streams=False)
     later = methods[methods.index(form.method) + 1 :]
     if later:
-        return replace(form, method=later[0])
+        return replace(form, method=later[0], streams=streams and "stream" not in form.without)
     bare = Form(form.method, without=frozenset(_PATTERNS))
     return None if form == bare else bare
 

@@ -132,20 +132,20 @@ class LiveTransport:
         """The reply in the first form that is taken."""
         note = self.servers.note(*self._place(request.model))
         methods = self._methods(request, chat, profile, note)
-        streams = request.listener is not None or note.slow or 0 < request.window <= SMALL_WINDOW
-        form = Form(methods[0], streams and note.streams, frozenset(note.without))
+        wanted = request.listener is not None or note.slow or 0 < request.window <= SMALL_WINDOW
+        streams = wanted and note.streams
+        form = Form(methods[0], streams, frozenset(note.without))
         passed: list[_Passed] = []
         while True:
             try:
                 raw = await self._ask(request, form, chat)
             except ModelError as error:
-                following = next_form(form, words(error), methods, request) if _may_be_form(error) else None
+                following = None
+                if _may_be_form(error):
+                    following = next_form(form, words(error), methods, request, streams)
                 if following is None:
-                    if (
-                        _has_images(request)
-                        and status_of(error) in _NO_IMAGES
-                        and not isinstance(error, ReplyError)
-                    ):
+                    refused = status_of(error) in _NO_IMAGES and not isinstance(error, ReplyError)
+                    if refused and _has_images(request):
                         raise _image_refusal(request.model, str(error)) from error
                     raise
                 passed.append((form, following, error))

@@ -24,7 +24,7 @@ from forethought.models.limits import reply_limit
 
 LONGEST_RUN_S = 120.0
 LONGEST_DOCTOR_S = 60.0
-BUDGET_S = 60
+BUDGET_S = 45
 """Seconds that each run is given: what is under way then may still end."""
 HONEST = ("answered", "best_effort", "budget_exhausted", "failed", "interrupted")
 TASKS = (

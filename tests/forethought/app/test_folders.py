@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.forethought.app.conftest import Cli
+from tests.forethought.app.conftest import Cli, Serve
 from tests.forethought.app.test_chat import Talk, talk
+from tests.graph.test_read_each import READING, documents
+from tests.support.agent import Script
 from tests.support.folders import write
+from tests.support.model_server import SeenRequest
 
 __all__ = ["talk"]
 Scripted = Callable[..., Any]
@@ -42,6 +47,26 @@ def test_folders_are_listed_and_forgotten(cli: Cli, scripted: Scripted, letters:
     assert cli("files", "forget", "letters").code == 0
     assert "no folders" in cli("files", "list").out
     assert (letters / "0.txt").exists()
+
+
+def test_what_was_read_in_a_folder_is_forgotten_with_it(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    def rows(seen: SeenRequest) -> Any:
+        found = [(int(number), text) for number, _, text in documents(seen)]
+        return {
+            "rows": [{"document": number, "total": {"value": 1, "quote": text}} for number, text in found]
+        }
+
+    write(tmp_path / "bills", {f"{n}.txt": f"Bill {n}: 1 euro" for n in range(40)})
+    server = served(Script(plans=READING, rows=rows))
+    for _ in range(2):
+        assert cli("run", "Sum?", "--file", "bills").code == 0
+    readings = sum("<document number" in seen.text for seen in server.requests)
+    assert readings == 5, "four calls and a sample, paid once"
+    assert cli("files", "forget", "bills").code == 0
+    (base,) = tmp_path.rglob("readings.sqlite")
+    with closing(sqlite3.connect(base)) as opened:
+        for table in ("readings", "tables"):
+            assert opened.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
 
 def test_a_chat_tells_what_is_new_between_turns(talk: Talk, scripted: Scripted, letters: Path) -> None:

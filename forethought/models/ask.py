@@ -8,6 +8,7 @@ ones too, and travels on the error when there is no reply.
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from forethought.models import pricing, providers
 from forethought.models.allowance import Allowance, count
 from forethought.models.extract import NoObject, find_object
 from forethought.models.fallback import Fallbacks
+from forethought.models.fit import fit, told_window
 from forethought.models.forms import SMALL_WINDOW
 from forethought.models.limits import RAISED, reply_limit
 from forethought.models.types import (
@@ -33,6 +35,7 @@ from forethought.models.types import (
     ReplyError,
     ReplyResult,
     ReplySpec,
+    SmallerWindow,
     Transport,
     Usage,
 )
@@ -43,6 +46,9 @@ from forethought.telemetry import operation
 from forethought.text import fence, sanitize_text
 
 T = TypeVar("T")
+_WARY = 0.7
+"""The share of the window that is used after the server found a prompt too long: it counts other tokens."""
+_log = logging.getLogger(__name__)
 _SHOWN = 4_000
 """Characters of a bad reply that are shown to the model again."""
 
@@ -57,6 +63,8 @@ class Models:
             transport = LiveTransport(settings)
         self.settings, self.transport = settings, transport
         self._fallbacks = Fallbacks()
+        self._told: dict[str, int] = {}
+        """Windows that servers named when they refused a prompt, by model."""
 
     def verify(self, models: Iterable[str]) -> None:
         """Before the first call: each model is allowed, its provider known and installed, its key set.
@@ -80,15 +88,19 @@ class Models:
             return None
         return pricing.price(name, provider, self.settings.base_url, input_tokens, output_tokens, 0)
 
-    def window(self, models: Iterable[str]) -> int:
-        """Tokens of context that all of these models take: what the operator says, or what is known of them,
-        of which no more is used than `WINDOW_TOKENS`."""
-        if self.settings.context_tokens:
-            return self.settings.context_tokens
-        known = (
-            [self.transport.window(model) for model in models] if isinstance(self.transport, Provider) else []
-        )
-        return min([WINDOW_TOKENS, *(max(tokens, LEAST_WINDOW_TOKENS) for tokens in known if tokens)])
+    def window(self, models: Iterable[str], stated: int | None = None) -> int:
+        """Tokens of context that all of these models take.
+
+        That is the number `stated` by the run or the operator, or else the known one of the smallest model,
+        at most `WINDOW_TOKENS`; and no more than a server named when it refused a prompt.
+        """
+        models = list(models)
+        known = [self._told.get(model) for model in models]
+        stated = stated or self.settings.context_tokens
+        if stated is None and isinstance(self.transport, Provider):
+            known += [self.transport.window(model) for model in models]
+        tokens = [max(number, LEAST_WINDOW_TOKENS) for number in known if number]
+        return min([stated or WINDOW_TOKENS, *tokens])
 
     def _allow(self, model: str) -> None:
         allowed = self.settings.allowed_models
@@ -195,6 +207,19 @@ class Models:
         return got
 
     async def _send_once(self, request: ModelRequest, redact: Callable[[str], str]) -> ModelReply:
+        """The reply to the request as it fits the window; once more if the server finds it too long."""
+        try:
+            return await self._transfer(_fitted(request, request.window), redact)
+        except ConfigurationError as error:
+            if not (told := told_window(str(error), request.window)):
+                raise
+            self._told[request.model] = told
+            if told < request.window:
+                window = f"{told:,} tokens: set context_tokens={told}"
+                raise SmallerWindow(f"model {request.model} has a window of {window}") from error
+            return await self._transfer(_fitted(request, int(told * _WARY)), redact)
+
+    async def _transfer(self, request: ModelRequest, redact: Callable[[str], str]) -> ModelReply:
         """The transport's reply, as one operation of the trace."""
         attributes = {"gen_ai__request__model": request.model, "forethought__role": request.role}
         with operation("chat", request.model, **attributes, forethought__reply=request.reply) as done:
@@ -213,6 +238,23 @@ class Models:
             )
         calls = tuple(replace(call, arguments=redact(call.arguments)) for call in got.calls)
         return replace(got, text=redact(got.text), calls=calls)
+
+
+def _fitted(request: ModelRequest, window: int) -> ModelRequest:
+    """The request within so many tokens; the log says how much was cut. Raises ConfigurationError."""
+    reply = min(request.limit, window // 8)
+    try:
+        messages, missing = fit(request.messages, request.schema, window, reply)
+    except ValueError as error:
+        raise ConfigurationError(
+            f"model {request.model}: {error}; offer fewer tools, or choose a model with a larger window"
+        ) from error
+    if missing:
+        _log.warning(
+            "%s: %s characters did not fit the window of %s and were left out of a prompt",
+            request.role, f"{missing:,}", request.model,
+        )  # fmt: skip
+    return replace(request, messages=messages)
 
 
 def _needs_more(got: ModelReply, request: ModelRequest) -> bool:

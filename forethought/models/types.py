@@ -324,6 +324,10 @@ class ConfigurationError(ModelError):
     """Asking again would not help: no key, an unknown model, a refused key or request, a spent quota."""
 
 
+class SmallerWindow(ConfigurationError):
+    """The server's window is smaller than the prompt was made for. The next prompt will fit it."""
+
+
 class ModelUnavailable(ConfigurationError):
     """This model cannot be used, though another one may: it is unknown, or its quota is spent."""
 

@@ -253,7 +253,7 @@ class Context(BaseModel):
     @property
     def sizes(self) -> Sizes:
         """How much prompts show and tools return."""
-        return Sizes(self.context_tokens or WINDOW_TOKENS)
+        return Sizes(self.context_tokens or WINDOW_TOKENS, self.lean)
 
     @property
     def most_moves(self) -> int:

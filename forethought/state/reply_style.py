@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from forethought.sizes import WINDOW_TOKENS
+from forethought.sizes import LEAST_FULL_TOKENS, WINDOW_TOKENS
 from forethought.state.context import Context, models_of
 
 LEAN_WINDOW_TOKENS = 16_000
@@ -28,14 +28,17 @@ def is_small(model: str) -> bool:
 
 def why_lean(context: Context) -> str:
     """Why a run with `context` gets lean prompts; '' if it gets full ones."""
+    window = context.context_tokens or WINDOW_TOKENS
+    narrow = f"the window has {window:,} tokens"
+    if window < LEAST_FULL_TOKENS:
+        return narrow
     if context.reply_style != "auto":
         return "reply_style is lean" if context.lean else ""
     if context.effort == "paper":  # the papers' mechanisms need their fields
         return ""
     if small := next(filter(is_small, models_of(context)), None):
         return f"{small} is a small model"
-    window = context.context_tokens or WINDOW_TOKENS
-    return f"the window has {window:,} tokens" if window <= LEAN_WINDOW_TOKENS else ""
+    return narrow if window <= LEAN_WINDOW_TOKENS else ""
 
 
 def with_style(context: Context, *, lean: bool) -> Context:

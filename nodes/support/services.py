@@ -81,7 +81,7 @@ class Services:
         context = bounded(asked.model_copy(update=chats), self.settings)
         if self.mcp is not None:
             await self.mcp.fill(self.tools)
-        window = context.context_tokens or self.models.window(models_of(context))
+        window = self.models.window(models_of(context), context.context_tokens)
         context = context.model_copy(update={"context_tokens": window})
         why = "" if self.one_worker else why_lean(context)
         return Turn(self.for_user(user_of(runtime)), with_style(context, lean=bool(why)), runtime, why)

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.local_model --python PYTHON`: runs on two local servers, and what became of them.
+"""`python -m benchmarks.local_model --python PYTHON`: runs on two local servers, in figures.
 
 PYTHON is the interpreter of the environment that has the servers. Exits with 1 if a run took too long, broke
 off, or wrote a reply beyond its limit. Right answers are not expected of 135 million parameters.
@@ -25,7 +25,7 @@ from forethought.models.limits import reply_limit
 LONGEST_RUN_S = 120.0
 LONGEST_DOCTOR_S = 60.0
 BUDGET_S = 45
-"""Seconds that each run is given: what is under way then may still end."""
+"""Seconds that each run is given; calls that are under way may still end."""
 HONEST = ("answered", "best_effort", "budget_exhausted", "failed", "interrupted")
 TASKS = (
     ("trivial", "What is 2 + 3? Answer with the number.", ()),
@@ -123,7 +123,7 @@ def _run(server: str, url: str, number: int, out: Path) -> Ran:
 
 
 def _judged(ran: Ran, output: str, errors: str, record: Path) -> Ran:
-    """The run with its figures, and what is wrong with it."""
+    """The run with its figures and its problems."""
     try:
         result: dict[str, Any] = json.loads(output)
     except ValueError:

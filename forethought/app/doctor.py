@@ -52,7 +52,7 @@ class DoctorOptions(CommandOptions):
 
     offers = "db base_url"
 
-    model: str | None = flag(help="Also try out what the server of this model takes.", metavar="M")
+    model: str | None = flag(help="Ask this model once in each form instead.", metavar="M")
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def doctor(options: DoctorOptions) -> int:
 
 
 def _try_model(model: str, options: DoctorOptions) -> int:
-    """Ask `model` in each form, and print what came of it."""
+    """Ask `model` in each form, and print the results."""
     from forethought.models.live import LiveTransport
     from forethought.models.probe import SHAPES, Found, probe
     from forethought.models.types import ModelError

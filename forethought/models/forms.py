@@ -77,7 +77,7 @@ class Form:
 
 
 def methods_for(request: ModelRequest, profile: Any, openai: bool) -> list[Method]:
-    """What the model's profile does not rule out, best first; the prompt is always left.
+    """The methods that the model's profile allows, best first; the prompt is always left.
 
     Args:
         request: The question.

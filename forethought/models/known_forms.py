@@ -1,4 +1,4 @@
-"""Forms that servers refused, and methods that brought nothing: what the next question is spared."""
+"""Forms that servers refused and methods that brought nothing, so that no question tries them again."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ABOUT_LENGTH = re.compile(r"context (length|window|size)|too (large|long)", re.
 
 
 class KnownForms:
-    """The notes on servers, and what holds for this process alone."""
+    """The notes on servers, and the experience of this process alone."""
 
     def __init__(self, path: Path) -> None:
         self._servers = Servers(path)
         self._refused: set[tuple[Place, str, Method]] = set()
-        """Methods that failed for one kind of reply where a later one served."""
+        """Methods that failed for one kind of reply, while a later one served."""
         self._failed: set[tuple[Place, str, Form]] = set()
         """Forms on which a server has failed with status 500."""
         self._fruitless: dict[tuple[Place, str], float] = {}

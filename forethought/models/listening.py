@@ -32,7 +32,7 @@ async def listen(
         patience_s: Seconds to wait for the first piece, and for each next one.
 
     Returns:
-        The whole reply, or what came of it before it was stopped.
+        The whole reply, or its beginning if it was stopped.
 
     Raises:
         TimeoutError: No more of it came in time.

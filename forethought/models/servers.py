@@ -1,6 +1,6 @@
 """The forms that each server refuses, as runs and `doctor` found out: a JSON file in the data folder.
 
-A note is kept for a week, since a server may learn what it refused.
+A note is kept for a week, because a server may be updated.
 """
 
 from __future__ import annotations

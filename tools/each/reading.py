@@ -60,6 +60,11 @@ class Reading:
     _parts: dict[str, list[Json | None]] = field(default_factory=dict)
     _hashes: dict[str, str] = field(default_factory=dict)
 
+    def unread(self, names: Sequence[str]) -> list[str]:
+        """The files that no earlier call has read. Blocking."""
+        self._hashes = {name: self.env.files[name] for name in names}
+        return [name for name in names if self.store.reading(self._key(name, "first", 0)) is None]
+
     async def run(self, names: Sequence[str]) -> None:
         """Read the files: once, again if a row is doubtful, and a sample a second time."""
         self._hashes = {name: self.env.files[name] for name in names}

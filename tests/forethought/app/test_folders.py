@@ -11,13 +11,22 @@ from typing import Any
 import pytest
 
 from tests.forethought.app.conftest import Cli, Serve
+from tests.forethought.app.scripted import choice
 from tests.forethought.app.test_chat import Talk, talk
 from tests.graph.test_read_each import READING, documents
 from tests.support.agent import Script
 from tests.support.folders import write
 from tests.support.model_server import SeenRequest
+from tests.support.replies import plan, sub
 
 __all__ = ["talk"]
+READ = {
+    "files": "*.txt",
+    "question": "What is it about?",
+    "fields": [{"name": "about", "type": "text", "description": None}],
+    "table": None,
+}
+QUOTED = {"quote": "Letter", "value": "a letter"}
 Scripted = Callable[..., Any]
 
 
@@ -81,3 +90,19 @@ def test_a_chat_tells_what_is_new_between_turns(talk: Talk, scripted: Scripted, 
     said = talk("What is 40 + 2?\r", "And 6 * 7?\r", "/files\r", "/exit\r", flags=("--file", "letters"))
     assert "letters: 40 files" in said.out, said
     assert "letters: 41 files; 1 added (new.txt)" in said.out
+
+
+def test_a_chat_asks_before_many_files_are_read_and_takes_a_no(
+    talk: Talk, scripted: Scripted, letters: Path
+) -> None:
+    script, _ = scripted()
+    script.plan = lambda seen: plan({**sub("read"), "calls": [{"tool": "read_each", "arguments": READ}]})
+    script.rows = lambda seen: {"rows": [{"document": n, "about": QUOTED} for n in range(1, 41)]}
+    script.toolchoice = lambda seen: choice("finish", result="nothing was read")
+    flags = ("--file", "letters", "--set", "max_read_each_files=20", "--set", "effort=auto")
+    said = talk("What are they about?\r", "2\r", "Again?\r", "1\r", "Again?\r", "/exit\r", flags=flags)
+    told = " ".join(said.out.split())
+    assert said.code == 0
+    assert "the person does not want so many files to be read" in told
+    assert told.count("40 files: 40 ok") == 2
+    assert told.count("1. read them 2. do not") == 2, "the third time all files have been read"

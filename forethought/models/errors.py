@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp
@@ -60,6 +60,9 @@ def status_of(error: BaseException) -> int | None:
             status = getattr(link, name, None)
             if isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600:
                 return status
+        response: Any = getattr(link, "response", None)
+        if isinstance(response, Mapping):  # of Bedrock's client
+            return (response.get("ResponseMetadata") or {}).get("HTTPStatusCode")
     return None
 
 

@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from forethought.models.types import ModelRequest
 
-Method = Literal["schema", "function", "object", "prompt"]
+Method = Literal["schema", "function", "object", "prompt", "text"]
+"""text: nothing is said of the reply's form; `doctor` alone asks so."""
 Part = Literal[
     "usage", "stream", "strict", "parallel", "named", "choice", "cache_key", "system", "max_tokens", "limit"
 ]
@@ -28,19 +29,21 @@ _NAMED_BY: dict[Part, str] = {
     "choice": r"tool.?choice|forces tool use",
     "strict": r"\bstrict\b",
     "cache_key": r"prompt_cache_key",
-    "system": r"system (role|message|prompt|instruction)|['\"`]system['\"`]|developer instruction",
+    "system": r"system (role|message|prompt|instruction)|['\"`]system['\"`]|developer instruction"
+    r"|user and assistant roles",
     "max_tokens": r"max_completion_tokens",
     "limit": r"max_(new_|output_|completion_)?tokens|max(Output)?Tokens|num_predict",
 }
-"""What a refusal says of each part; the first that was sent and is named is left out."""
+"""The words by which a refusal names each part. The first part that was sent and is named is left out."""
 _PATTERNS = {part: re.compile(words, re.IGNORECASE) for part, words in _NAMED_BY.items()}
 ABOUT_FORM = re.compile(
-    r"response_?format|json_schema|json_object|schema|grammar|\btools?\b|function|template|jinja|unsupported|"
-    r"not supported|unrecognized|unknown param|extra (inputs|fields)|unexpected keyword|input should be|"
+    r"response_?format|json_object|schema|grammar|\btools?\b|function|template|jinja|unsupported|"
+    r"not supported|unrecognized|unknown param|no endpoints found|extra (inputs|fields)|unexpected keyword|"
+    r"input should be|"
     rf"{'|'.join(_NAMED_BY.values())}",
     re.IGNORECASE,
 )
-"""What a failed server says if the form of the request is what it fails on."""
+"""The words of a server that fails on the form of the request."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +77,11 @@ class Form:
 
 
 def methods_for(request: ModelRequest, profile: Any, openai: bool) -> list[Method]:
-    """What the model's profile does not rule out, best first; the prompt is always left.
+    """The methods that the model's profile allows, best first; the prompt is always left.
 
     Args:
-        request: What is asked.
-        profile: What the provider's package says of the model.
+        request: The question.
+        profile: The model's profile in the provider's package.
         openai: Whether OpenAI's protocol is spoken, which has a mode for any JSON object.
 
     Returns:
@@ -94,16 +97,29 @@ def methods_for(request: ModelRequest, profile: Any, openai: bool) -> list[Metho
     return [method for method in (*methods, "prompt") if method not in request.avoid] or ["prompt"]
 
 
-def next_form(form: Form, words: str, methods: Sequence[Method], request: ModelRequest) -> Form | None:
-    """The form to try after a refusal in `words`; None if nothing is left to change."""
+def next_form(
+    form: Form, words: str, methods: Sequence[Method], request: ModelRequest, streams: bool
+) -> Form | None:
+    """The form to try after a refusal.
+
+    Args:
+        form: The form that was refused.
+        words: The words of the refusal. If they name nothing, streaming is given up before the method is.
+        methods: The methods that may serve, best first.
+        request: The question.
+        streams: Whether a reply is streamed if the server allows it.
+
+    Returns:
+        The next form; None if nothing is left to change.
+    """
     for part, pattern in _PATTERNS.items():
         if form.sends(part, request) and pattern.search(words):
-            if part == "stream":
-                return replace(form, streams=False)
-            return replace(form, without=form.without | {part})
+            return replace(form, streams=form.streams and part != "stream", without=form.without | {part})
+    if form.streams and not ABOUT_FORM.search(words):
+        return replace(form, streams=False)
     later = methods[methods.index(form.method) + 1 :]
     if later:
-        return replace(form, method=later[0])
+        return replace(form, method=later[0], streams=streams and "stream" not in form.without)
     bare = Form(form.method, without=frozenset(_PATTERNS))
     return None if form == bare else bare
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from forethought.models.forms import SMALL_WINDOW
+
 _MOST = {"planner": 6_000, "tool": 6_000, "answer": 6_000, "inspector": 2_000}
 _USUAL = 4_000
+_SHARE = 16
+"""Parts of the window; one is for the reply."""
+_SMALL_SHARES = {"answer": 16, "planner": 20}
+_SMALL_SHARE = 24
+"""The same for a small window, whose replies are lean."""
 LEAST = 192
 REASONING = 16_000
-"""Room for what a model thinks before it replies."""
+"""Room for the thoughts of a model before its reply."""
 RAISED = 3
 """How many times its limit a reply may have that was cut off."""
 _REASONS = re.compile(
@@ -21,8 +28,9 @@ _REASONS = re.compile(
 
 
 def reply_limit(role: str, window: int) -> int:
-    """Tokens of a reply of `role`: at most a sixteenth of the window, which what was read needs."""
-    return max(LEAST, min(_MOST.get(role, _USUAL), window // 16))
+    """Tokens of a reply of `role`: a small part of the window, so that files and steps fit too."""
+    share = _SHARE if window > SMALL_WINDOW else _SMALL_SHARES.get(role, _SMALL_SHARE)
+    return max(LEAST, min(_MOST.get(role, _USUAL), window // share))
 
 
 def with_room(limit: int, window: int, name: str, profile: Any) -> int:
@@ -32,7 +40,7 @@ def with_room(limit: int, window: int, name: str, profile: Any) -> int:
         limit: Tokens of the reply itself.
         window: The model's window.
         name: The model's name.
-        profile: What the provider's package says of the model.
+        profile: The model's profile in the provider's package.
 
     Returns:
         Tokens.

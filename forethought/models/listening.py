@@ -32,7 +32,7 @@ async def listen(
         patience_s: Seconds to wait for the first piece, and for each next one.
 
     Returns:
-        The whole reply, or what came of it before it was stopped.
+        The whole reply, or its beginning if it was stopped.
 
     Raises:
         TimeoutError: No more of it came in time.
@@ -55,7 +55,7 @@ async def listen(
             if len(text) >= checked + _REPEATED // 2:
                 checked = len(text)
                 if runs_away(text, limit):
-                    chunks.append(AIMessageChunk("", response_metadata={"finish_reason": RUNAWAY}))
+                    chunks.append(AIMessageChunk(content="", response_metadata={"finish_reason": RUNAWAY}))
                     break
     reply: Any = message_chunk_to_message(add_ai_message_chunks(*chunks))
     return reply  # type: ignore[no-any-return]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,15 +16,15 @@ from forethought.models import providers
 from forethought.models.chat_objects import identity
 from forethought.models.dead_ends import dead_end
 from forethought.models.errors import describe, is_filtered, is_unknown_model, status_of, words
-from forethought.models.extract import has_object
-from forethought.models.forms import ABOUT_FORM, SMALL_WINDOW, Form, Method, kind, methods_for, next_form
+from forethought.models.forms import SMALL_WINDOW, Form, methods_for, next_form
 from forethought.models.http_client import http_client
+from forethought.models.known_forms import KnownForms, Passed
 from forethought.models.limits import with_room
 from forethought.models.methods import bind_request
 from forethought.models.pricing import price
 from forethought.models.provider_reply import model_reply
 from forethought.models.retry import Backoff, with_retries
-from forethought.models.servers import Note, Servers, is_slow, server_of
+from forethought.models.servers import is_slow, server_of
 from forethought.models.types import (
     BACKENDS,
     Backend,
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 _OTHER_FORM_MAY_SERVE = (None, 400, 404, 422, 500, 501)
 """Statuses (None: the provider's package has no such method) after which another form is tried."""
-_Passed = tuple[Form, Form, ModelError]
-"""A form, the one tried instead, and why."""
 _NO_IMAGES = (400, 404, 415, 422, 500, 501)
 """Statuses by which servers refuse images, local ones by 500."""
 
@@ -68,13 +66,7 @@ class LiveTransport:
             WeakKeyDictionary()
         )
         self._windows: dict[str, int | None] = {}
-        self.servers = Servers(settings.data_dir / "servers.json")
-        self._refused: set[tuple[str, str, Method]] = set()
-        """Methods that failed where a later one served, by model and reply: not tried again."""
-        self._failed: set[tuple[str, str, Form]] = set()
-        """What a server has failed on, with status 500."""
-        self._fruitless: dict[tuple[str, str], float] = {}
-        """How often in a row a method brought no JSON object, by model; less than 0 once it brought one."""
+        self.forms = KnownForms(settings.data_dir / "servers.json")
         self._absent_since: dict[str, float] = {}
         """When nobody answered for the first time, by model; infinity once there was an answer."""
 
@@ -130,78 +122,50 @@ class LiveTransport:
 
     async def _in_some_form(self, request: ModelRequest, chat: BaseChatModel, profile: Any) -> ModelReply:
         """The reply in the first form that is taken."""
-        note = self.servers.note(*self._place(request.model))
-        methods = self._methods(request, chat, profile, note)
-        streams = request.listener is not None or note.slow or 0 < request.window <= SMALL_WINDOW
-        form = Form(methods[0], streams and note.streams, frozenset(note.without))
-        passed: list[_Passed] = []
+        from langchain_openai.chat_models.base import BaseChatOpenAI
+
+        place = self._place(request.model)
+        note = self.forms.note(place)
+        found = methods_for(request, profile, isinstance(chat, BaseChatOpenAI))
+        methods = self.forms.fit(found, request, place)
+        wanted = request.listener is not None or note.slow or 0 < request.window <= SMALL_WINDOW
+        streams = wanted and note.streams
+        form = Form(methods[0], streams, frozenset(note.without))
+        passed: list[Passed] = []
         while True:
             try:
                 raw = await self._ask(request, form, chat)
             except ModelError as error:
-                following = next_form(form, words(error), methods, request) if _may_be_form(error) else None
+                following = None
+                if _may_be_form(error):
+                    following = next_form(form, words(error), methods, request, streams)
                 if following is None:
-                    if (
-                        _has_images(request)
-                        and status_of(error) in _NO_IMAGES
-                        and not isinstance(error, ReplyError)
-                    ):
+                    refused = status_of(error) in _NO_IMAGES and not isinstance(error, ReplyError)
+                    if refused and _has_images(request):
                         raise _image_refusal(request.model, str(error)) from error
                     raise
                 passed.append((form, following, error))
                 form = following
                 continue
-            self._learn(request, form, passed)
+            self.forms.learn(request, place, form, passed)
             reply = replace(model_reply(raw, request, *self._identity(request.model)), method=form.method)
-            self._judge(request, form, reply)
+            self.forms.judge(request, place, form, reply)
             return reply
 
-    def _methods(self, request: ModelRequest, chat: BaseChatModel, profile: Any, note: Note) -> list[Method]:
-        """The methods that may serve, best first."""
-        from langchain_openai.chat_models.base import BaseChatOpenAI
-
-        found = methods_for(request, profile, isinstance(chat, BaseChatOpenAI))
-        here = request.model, request.reply
-        fit = [m for m in found if kind(m, request) not in note.refused and (*here, m) not in self._refused]
-        return fit or found[-1:]
-
     def _place(self, model: str) -> tuple[str, str]:
-        """Server and name, by which is remembered what it takes."""
+        """The server and the name of a model, by which its note is kept."""
         provider, name, address = self._identity(model)
         return server_of(provider, address), name
 
-    def _learn(self, request: ModelRequest, form: Form, passed: Sequence[_Passed]) -> None:
-        """Remember what was refused before `form` was taken. A method that failed for this reply alone, or
-        without a word on the form, is passed over in this process alone."""
-        place, general = self._place(request.model), set[str]()
-        for before, after, error in passed:
-            if before.method == after.method:
-                continue
-            said = words(error)
-            if ABOUT_FORM.search(said) and request.reply not in said and "Invalid schema" not in said:
-                general.add(kind(before.method, request))
-            else:
-                self._refused.add((request.model, request.reply, before.method))
-        if passed:
-            note = self.servers.note(*place)
-            refused = tuple(sorted({*note.refused, *general}))
-            streams = note.streams and not (passed[0][0].streams and not form.streams)
-            without = tuple(sorted(form.without))
-            self.servers.change(*place, refused=refused, without=without, streams=streams)
+    async def try_once(self, request: ModelRequest, form: Form, patience_s: float) -> ModelReply:
+        """The reply in one form, without retries. Raises what the provider's package raises."""
+        chat = await self._chat(request.model)
+        raw = await bind_request(request, form, chat, patience_s=patience_s)()
+        return model_reply(raw, request, *self._identity(request.model))
 
-    def _judge(self, request: ModelRequest, form: Form, reply: ModelReply) -> None:
-        """Pass over a method that twice running, and never otherwise, brought no JSON object."""
-        key = request.model, kind(form.method, request)
-        if reply.finish_reason != "stop" or form.method == "prompt":
-            return
-        if reply.calls or has_object(reply.text):
-            self._fruitless[key] = -math.inf
-        else:
-            self._fruitless[key] = self._fruitless.get(key, 0) + 1
-            if self._fruitless[key] >= 2:
-                place = self._place(request.model)
-                known = self.servers.note(*place).refused
-                self.servers.change(*place, refused=tuple(sorted({*known, key[1]})))
+    def remember(self, model: str, **changes: Any) -> None:
+        """Change the note on the server of `model` (see `servers.Note`)."""
+        self.forms.change(self._place(model), **changes)
 
     def _backend(self, model: str) -> Backend | None:
         """What asks `model` otherwise than over the network, made at its first use; None: a provider does."""
@@ -248,11 +212,11 @@ class LiveTransport:
         )
 
     async def _once(self, request: ModelRequest, form: Form, chat: BaseChatModel) -> AIMessage:
-        """One try; what the provider's package raises goes on to the retries. A reply for which the time did
+        """One try. An error of the provider's package goes on to the retries. A reply for which the time did
         not suffice is streamed the next time."""
         place = self._place(request.model)
-        if self.servers.note(*place).slow:
-            form = replace(form, streams=self.servers.note(*place).streams)
+        if self.forms.note(place).slow:
+            form = replace(form, streams=self.forms.note(place).streams)
         patience, started = self.settings.request_timeout_s, time.monotonic()
         try:
             in_thread = request.model in self._given and own_loop.is_here()
@@ -263,7 +227,7 @@ class LiveTransport:
             reply = await ask()
             tokens = (getattr(reply, "usage_metadata", None) or {}).get("output_tokens") or 0
             if not form.streams and tokens and is_slow(tokens, time.monotonic() - started):
-                self.servers.change(*place, slow=True)
+                self.forms.change(place, slow=True)
             self._absent_since[request.model] = math.inf
             if reply.type not in ("ai", "AIMessageChunk"):
                 raise ReplyError(
@@ -272,7 +236,7 @@ class LiveTransport:
             return reply
         except Exception as error:
             if isinstance(error, TimeoutError) and not form.streams:
-                self.servers.change(*place, slow=True)
+                self.forms.change(place, slow=True)
             # Before its words are cut: half a key would not be found.
             redact_error(error, redactor(self.settings))
             if is_filtered(error):
@@ -280,11 +244,7 @@ class LiveTransport:
                 raise ReplyError(f"{request.reply}: {problem}", problem=problem) from error
             if status_of(error) == 500 and _has_images(request):
                 raise _image_refusal(request.model, describe(error)) from error
-            if (
-                status_of(error) == 500
-                and form.method != "prompt"
-                and self._fails_on_form(request, form, error)
-            ):
+            if status_of(error) == 500 and self.forms.fails_on(request, place, form, error):
                 reason = f"model {request.model} refused the request (HTTP 500): {describe(error)}"
                 raise ConfigurationError(reason) from error
             end, now = dead_end(error, self.settings.base_url), time.monotonic()
@@ -292,13 +252,6 @@ class LiveTransport:
             if end and since < now - end.patience_s:
                 raise TransportError(f"model {request.model}: {end.line} ({describe(error)})") from error
             raise
-
-    def _fails_on_form(self, request: ModelRequest, form: Form, error: BaseException) -> bool:
-        """Whether a server fails on the form of a request: it says so, or fails on it a second time."""
-        key = request.model, request.reply, form
-        again = key in self._failed
-        self._failed.add(key)
-        return form.method != "prompt" and (again or bool(ABOUT_FORM.search(words(error))))
 
 
 def _may_be_form(error: ModelError) -> bool:

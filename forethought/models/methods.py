@@ -34,6 +34,7 @@ _HEAD_CHARS = 1_000
 _LIMITS = ("max_output_tokens", "num_predict", "max_tokens")
 """The field that limits replies in LangChain's packages."""
 _CALL = {"function": {"type": "string"}, "arguments": {"type": "object"}}
+_ANY_CALL = {"type": "object", "properties": _CALL, "required": list(_CALL)}
 
 
 def bind_request(
@@ -42,14 +43,14 @@ def bind_request(
     """The question, ready to be put. The raw message is taken, so that a bad reply's cost is counted too.
 
     Args:
-        request: What is asked.
-        form: In which form.
-        chat: Whom.
+        request: The question.
+        form: The form of the request.
+        chat: The chat model.
         patience_s: Seconds to wait for the reply, or for each piece of one that is streamed.
         in_thread: By the chat model's synchronous client, since the other one works in one event loop only.
 
     Returns:
-        What puts the question.
+        A function that puts the question.
 
     Raises:
         ValueError, TypeError, NotImplementedError: The provider's package has no such method.
@@ -57,32 +58,40 @@ def bind_request(
     from langchain_openai.chat_models.base import BaseChatOpenAI
 
     openai = isinstance(chat, BaseChatOpenAI)
+    responses = openai and bool(getattr(chat, "use_responses_api", None))
     asked_in_prompt = form.method in ("object", "prompt")
     texts = in_prompt(request) if asked_in_prompt else request.messages
     messages = langchain_messages(texts if form.sends("system", request) else without_system(texts))
-    keyed = _keys_caches(chat) and form.sends("cache_key", request)
+    keyed = is_openai(chat) and form.sends("cache_key", request)
     options: Any = {"prompt_cache_key": _cache_key(request)} if keyed else {}
     body: dict[str, Any] = {}
     if form.streams:
         chat = chat.model_copy(update={"disable_streaming": False})
-        options |= {"stream_usage": True} if openai and form.sends("usage", request) else {}
+        options |= {"stream_usage": form.sends("usage", request)} if openai and not responses else {}
     if form.sends("limit", request):
-        chat, limits = _limited(request, form, chat, openai)
+        chat, limits = _limited(request, form, chat, openai, responses)
         options |= {"max_tokens": request.limit} if limits is None else {}
         body |= limits or {}
     asked: Any = chat
     if form.method == "function":
         asked = _bind_functions(request, form, chat, openai)
     elif form.method == "object":
-        loose = {"type": "object", "properties": _CALL, "required": list(_CALL)}
-        body["response_format"] = {"type": "json_object"}
-        if not _keys_caches(chat):  # llama.cpp and its kin decode against it; others leave it unread
-            body["response_format"]["schema"] = loose if request.functions else request.schema
+        shape: Any = {"type": "json_object"}
+        if (
+            not is_openai(chat) and not responses
+        ):  # llama.cpp and its kin decode against it; others leave it unread
+            shape["schema"] = _ANY_CALL if request.functions else request.schema
+        body |= {"text": {"format": shape}} if responses else {"response_format": shape}
     elif form.method == "schema" and openai:
         # In the extra body: with the argument, the SDK parses the reply itself and raises, usage lost.
         strict = {"strict": True} if form.sends("strict", request) else {}
-        shape = {"name": request.reply, "schema": request.schema, **strict}
-        body["response_format"] = {"type": "json_schema", "json_schema": shape}
+        inner = {"name": request.reply, "schema": request.schema, **strict}
+        kind = {"type": "json_schema"}
+        body |= (
+            {"text": {"format": kind | inner}}
+            if responses
+            else {"response_format": {**kind, "json_schema": inner}}
+        )
     elif form.method == "schema":
         described = request.schema.get("description", request.reply)
         titled = {"title": request.reply, "description": described, **request.schema}
@@ -108,19 +117,21 @@ async def _stream_in_thread(asked: Any, *question: Any, **options: Any) -> Async
         yield chunk
 
 
-def _limited(request: ModelRequest, form: Form, chat: BaseChatModel, openai: bool) -> tuple[Any, Any]:
+def _limited(
+    request: ModelRequest, form: Form, chat: BaseChatModel, openai: bool, responses: bool
+) -> tuple[Any, Any]:
     """The chat model and the fields of the body that limit the reply; None: the package turns its own
     argument into the field of its protocol."""
-    if openai and getattr(chat, "use_responses_api", None):
+    if responses:
         return chat, None
     if openai:
-        own = form.sends("max_tokens", request) and not _keys_caches(chat)
+        own = form.sends("max_tokens", request) and not is_openai(chat)
         return chat, {"max_tokens" if own else "max_completion_tokens": request.limit}
     field = next((name for name in _LIMITS if name in type(chat).model_fields), None)
     return (chat.model_copy(update={field: request.limit}) if field else chat), {}
 
 
-def _keys_caches(chat: BaseChatModel) -> bool:
+def is_openai(chat: BaseChatModel) -> bool:
     """Whether `chat` asks OpenAI itself: other servers of its protocol may refuse a field that they do not
     know."""
     client = getattr(chat, "root_async_client", None)

@@ -1,6 +1,6 @@
-"""What each server takes of a request, as runs and `doctor` found out: a JSON file in the data folder.
+"""The forms that each server refuses, as runs and `doctor` found out: a JSON file in the data folder.
 
-A note is kept for a week, since a server may learn what it refused.
+A note is kept for a week, because a server may be updated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SLOW = 30.0
 
 @dataclass(frozen=True)
 class Note:
-    """What is known of one model of one server."""
+    """A note on one model of one server."""
 
     refused: tuple[str, ...] = ()
     """Methods, by `forms.kind`."""
@@ -40,7 +40,7 @@ class Servers:
         self._notes: dict[str, Note] | None = None
 
     def note(self, server: str, model: str) -> Note:
-        """What is known of `model` there."""
+        """The note on `model` of `server`."""
         return self._read().get(f"{server} {model}", Note())
 
     def change(self, server: str, model: str, **changes: Any) -> None:
@@ -58,7 +58,8 @@ class Servers:
             with suppress(FileError, TypeError, KeyError):
                 oldest = time.time() - _KEPT_S
                 for key, value in read_object(self._path).items() if self._path.exists() else ():
-                    note = Note(**{k: tuple(v) if isinstance(v, list) else v for k, v in value.items()})
+                    fields: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
+                    note = Note(**fields)
                     if note.seen > oldest:
                         self._notes[key] = note
         return self._notes

@@ -232,7 +232,7 @@ class ModelReply:
     estimated: bool = False
     """Whether tokens are estimates, since the provider did not tell them all."""
     method: str = ""
-    """How it was asked for (`forethought.models.forms`)."""
+    """The method by which it came (`forethought.models.forms`)."""
 
 
 class Transport(Protocol):

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Generic
 
 from langgraph.runtime import Runtime
@@ -22,6 +23,8 @@ from forethought.models.types import (
     T,
     Usage,
 )
+from forethought.nodes.support.progress import with_progress
+from forethought.nodes.support.spoken import stream_callbacks
 from forethought.settings import Settings
 from forethought.state.agent import AgentState
 from forethought.state.context import Context, Role, bounded, models_of
@@ -140,6 +143,9 @@ class Turn:
         """
         if event is not None:
             self.emit("thinking", role=role, **event)
+        if stream_callbacks():  # somebody watches
+            about = {key: value for key, value in (event or {}).items() if key == "subtask"}
+            listener = with_progress(listener, partial(self.emit, **about), role)
         try:
             result = await self.services.models.ask(
                 role=role,

@@ -96,6 +96,8 @@ class Reply:
     cached_tokens: int = 0
     told: bool = True
     """Whether it says what it used."""
+    pause_s: float = 0.0
+    """Seconds that each piece of four characters takes, streamed or not."""
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def methods_for(request: ModelRequest, profile: Any, openai: bool) -> list[Metho
         openai: Whether OpenAI's protocol is spoken, which has a mode for any JSON object.
 
     Returns:
-        The methods, without those whose replies to this request were no reply, if others are left.
+        The methods. Those that brought no JSON object for this request come last.
     """
     methods: list[Method] = []
     if request.strict and not request.functions and profile.get("structured_output") is not False:
@@ -94,7 +94,7 @@ def methods_for(request: ModelRequest, profile: Any, openai: bool) -> list[Metho
         methods.append("function")
     if openai:
         methods.append("object")
-    return [method for method in (*methods, "prompt") if method not in request.avoid] or ["prompt"]
+    return sorted([*methods, "prompt"], key=request.avoid.__contains__)
 
 
 def next_form(

@@ -42,6 +42,7 @@ ORDER = {
     "ToolChoice.defects": DEFECT,
     "AnswerDraft": "checks findings < answer < work advice used_steps < defects expected_reply",
     "WordedAdvice": "kind name applies wrong instead replaces",
+    "AnswerDraft_lean": "missing < answer < used_steps",
     "AnswerDraft.checks": "about < done < ok",
     "AnswerCheck": "checks < work",
     "AnswerCheck.checks": "about < done < ok",

@@ -8,9 +8,9 @@ from benchmarks.documents.corpus import cases
 from benchmarks.documents.ours import Seen
 from forethought.settings import Settings
 
-RIGHT = 305
+RIGHT = 307
 """Facts that today's readers get. Raise it with them."""
-UNMARKED = 2
+UNMARKED = 1
 """Look-alikes that pass for the fact. Lower it with them."""
 CASES = [case for case in cases() if case.kind != "Large files"]
 

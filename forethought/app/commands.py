@@ -18,6 +18,7 @@ from forethought.app.distill import distill
 from forethought.app.doctor import doctor
 from forethought.app.eval.commands import eval_app
 from forethought.app.folders import files_app
+from forethought.app.learn import learn
 from forethought.app.lessons import lessons_app
 from forethought.app.mcp import mcp
 from forethought.app.run import fork, resume, run
@@ -45,7 +46,7 @@ app.add_typer(lessons_app, name="lessons")
 app.add_typer(files_app, name="files")
 app.add_typer(eval_app, name="eval")
 app.add_typer(trajectories_app, name="trajectories")
-_ONLINE = (chat, run, resume, threads, show, view, fork, debug, doctor, mcp)
+_ONLINE = (chat, run, resume, threads, show, view, fork, debug, learn, doctor, mcp)
 for _command in (*_ONLINE, collect, distill, synthesize, submit, worker, jobs):
     app.command()(typer_command(_command))
 

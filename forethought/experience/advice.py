@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, StringConstraints
 Kind = Literal["rule", "fact", "error"]
 State = Literal["adopted", "probation", "quarantined", "retired", "replaced", "dropped"]
 Source = Literal["person", "learn", "distill", "synthesize", "import", "packaged"]
-Outcome = Literal["shown", "helped", "harmed"]
+Outcome = Literal["shown", "applied", "helped", "harmed"]
 Part = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
 
 IN_USE: tuple[State, ...] = ("adopted", "probation")
@@ -58,7 +58,7 @@ class Advice(BaseModel):
     """Retrieval text: when the advice applies, without names of people."""
     wrong: Part = ""
     instead: Part = Field(min_length=1)
-    """What to do instead; the fact itself if it is a fact."""
+    """What to do instead, or the fact itself. Prompts show this sentence alone, so it names its case."""
     failure: Part = ""
     success: Part = ""
     state: State = "adopted"
@@ -93,10 +93,6 @@ class Advice(BaseModel):
         """Whether prompts may show it."""
         return self.state in IN_USE
 
-    def line(self) -> str:
-        """The advice as prompts show it."""
-        return f"{self.applies}: {self.instead}" if self.applies else self.instead
-
     def with_outcome(self, task: str, outcome: Outcome, now: datetime) -> Advice:
         """Count a task's outcome, in place of the one that the same task had before.
 
@@ -108,7 +104,7 @@ class Advice(BaseModel):
         bad = harmed >= 2 and harmed > 2 * helped
         counts = {
             "shown": self.shown + (old is None),
-            "applied": self.applied + (outcome != "shown") - (old in ("helped", "harmed")),
+            "applied": self.applied + (outcome != "shown") - (old not in (None, "shown")),
             "helped": helped,
             "harmed": harmed,
             "tasks": dict(list(tasks.items())[-MOST_TASKS:]),

@@ -258,6 +258,17 @@ class ForesightVerdict(Reply):
         return self
 
 
+class WordedAdvice(Reply):
+    """What a person said, worded for later tasks."""
+
+    kind: Literal["rule", "fact"]
+    name: str = Field(pattern=r"^[a-z0-9_]{1,60}$", description="Two to five words in snake_case.")
+    applies: str = Field(min_length=1, max_length=1_000)
+    wrong: Text = Field(default="", max_length=1_000)
+    instead: str = Field(min_length=1, max_length=240)
+    replaces: ListOf[str] = Field(default_factory=list)
+
+
 class DocumentAnswer(Reply):
     """PreFlect A.2: a document inspector's answer in three parts."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from forethought.app.errors import CliError
-from forethought.experience.advice import Advice, Source, advice_id, now_utc
+from forethought.experience.advice import Advice, Source, advice_id, name_of, now_utc
 from forethought.json_files import read_text
 from forethought.knowledge.planning_errors import (
     FOR_FOLDERS,
@@ -21,7 +21,7 @@ from forethought.knowledge.planning_errors import (
 )
 from forethought.settings import Settings, reason_of
 from forethought.storage import address_of
-from forethought.text import cut, one_line
+from forethought.text import one_line
 from forethought.users import LOCAL_USER, label_of
 
 _LESSONS = "lessons.sqlite"
@@ -66,13 +66,8 @@ async def imported(file: Path, settings: Settings, namespace: str) -> list[Advic
         raise CliError(f"{file}: not an export of experience: {reason_of(error.errors()[0])}") from error
 
 
-def name_of(text: str, default: str = "advice") -> str:
-    """A name made of the first words of a text."""
-    return "_".join(re.findall(r"[a-z0-9]+", text.casefold())[:5])[:60].strip("_") or default
-
-
 def _from_paragraph(text: str) -> Advice:
-    rule = cut(one_line(text, _PART_CHARS), _PART_CHARS)
+    rule = one_line(text, _PART_CHARS)
     return Advice(
         id=advice_id("guidance", rule),
         name=name_of(rule),
@@ -88,11 +83,11 @@ def _from_error(error: PlanningError, source: Source) -> Advice:
         id=advice_id("error", error.name),
         name=error.name,
         kind="error",
-        applies=cut(error.description, _PART_CHARS),
-        wrong=cut(error.sign or error.description, _PART_CHARS),
-        instead=cut(error.successes[0].text, _PART_CHARS),
-        failure=cut(error.failures[0].text, _PART_CHARS),
-        success=cut(error.successes[0].text, _PART_CHARS),
+        applies=one_line(error.description, _PART_CHARS),
+        wrong=one_line(error.sign or error.description, _PART_CHARS),
+        instead=one_line(error.successes[0].text, _PART_CHARS),
+        failure=one_line(error.failures[0].text, _PART_CHARS),
+        success=one_line(error.successes[0].text, _PART_CHARS),
         source=source,
         made=now_utc() if source == "import" else datetime(2025, 1, 1, tzinfo=UTC),
     )
@@ -119,8 +114,8 @@ def _from_lesson(row: Mapping[str, Any]) -> Advice:
         id=row["id"],
         name=name_of(row["error_type"] or row["worked"]),
         applies=row["task"],
-        wrong=cut(" ".join(filter(None, (row["failed"], row["why"]))), _PART_CHARS),
-        instead=cut(row["worked"], _PART_CHARS),
+        wrong=one_line(" ".join(filter(None, (row["failed"], row["why"]))), _PART_CHARS),
+        instead=one_line(row["worked"], _PART_CHARS),
         state="quarantined" if quarantined else "adopted",
         source="import",
         shown=row["used"],

@@ -23,7 +23,7 @@ from forethought.knowledge.planning_errors import (
 from forethought.knowledge.provenance import used_question
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.meso import error_path
-from forethought.text import cut
+from forethought.text import one_line
 
 Json = dict[str, Any]
 _APPLIES_CHARS = 300
@@ -48,7 +48,7 @@ async def keep_advice(
             id=advice_id(id, number),
             name=error["name"][:60],
             kind="error",
-            applies=scrub("; ".join(cut(task, _APPLIES_CHARS) for task in tasks))[:_PART_CHARS],
+            applies=scrub("; ".join(one_line(task, _APPLIES_CHARS) for task in tasks))[:_PART_CHARS],
             wrong=scrub(error["definition"])[:_PART_CHARS],
             instead=scrub(made["reflection"])[:_PART_CHARS],
             state="quarantined",

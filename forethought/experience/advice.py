@@ -8,6 +8,7 @@ no prompt shows it until a person confirms it. A person's own words need no proo
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
@@ -116,6 +117,11 @@ class Advice(BaseModel):
 def advice_id(*parts: object) -> str:
     """The id of an advice made from these parts: the same thread and task give the same one."""
     return hashlib.sha256("/".join(map(str, parts)).encode()).hexdigest()[:10]
+
+
+def name_of(text: str) -> str:
+    """A name made of the first words of a text."""
+    return "_".join(re.findall(r"[a-z0-9]+", text.casefold())[:5])[:60].strip("_") or "advice"
 
 
 def task_key(thread: str, number: int) -> str:

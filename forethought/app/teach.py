@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from forethought.experience.advice import Advice, advice_id, name_of, now_utc
 from forethought.experience.book import Book
@@ -63,6 +64,24 @@ async def teach(said: Said, book: Book, models: Models, context: Context) -> Adv
     labels = {f"k{n}": advice.id for n, advice in enumerate(known, start=1)}
     replaced = [labels[label] for label in worded.replaces if label in labels]
     return await book.replace(replaced, Advice.model_validate({**new.model_dump(), **parts}))
+
+
+async def correct(said: Said, book: Book, models: Models, context: Context) -> Advice:
+    """Keep what a person says is wrong with an answer, and count harm for the advice that changed it."""
+    await book.judge_wrong(said.thread, said.number)
+    return await teach(said, book, models, context)
+
+
+def said_of(words: str, thread: str, values: Mapping[str, Any]) -> Said:
+    """What a person says about the last answer of a thread with these values."""
+    progress = values["progress"]
+    return Said(words, thread, progress["task"], progress["task_text"], values.get("answer") or "")
+
+
+def again(why: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The graph's input that has the last task answered once more, with the person's words."""
+    said = f"The last answer to this task was wrong. The person says: {why}"
+    return {"task": values["progress"]["task_text"], "guidance": [said]}
 
 
 async def _worded(

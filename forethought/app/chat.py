@@ -34,8 +34,6 @@ from forethought.text import escape_hidden, sanitize_text
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
-    from forethought.experience.advice import Advice
-
 Json = dict[str, Any]
 _WITH_ARGUMENTS = ("files", "set", "remember", "wrong")
 _COMMANDS = ["files", "wrong", "remember", "plan", "why", "undo", "resume", "cost", "set", "help", "exit"]
@@ -251,18 +249,10 @@ class Chat:
 
     def _teach(self, words: str, values: Mapping[str, Any] | None) -> None:
         """Keep a person's words, which are about the thread's last answer if its `values` are given."""
-        from forethought.app.experience import open_own_book
-        from forethought.app.teach import Said, correct, said_of, teach
-        from forethought.models import Models
-
-        async def keep(thread: Thread) -> Advice:
-            said = said_of(words, thread.id, values) if values else Said(words, thread.id)
-            async with open_own_book(thread.settings, thread.context.experience_namespace) as book:
-                work = correct if values else teach
-                return await work(said, book, Models(thread.settings), thread.context)
+        from forethought.app.teach import keep
 
         with self._opened() as thread:
-            advice = self.runner.run(keep(thread))
+            advice = self.runner.run(keep(words, thread, values))
         self._say(f"remembered as {advice.name}: {clean(advice.instead)}", "green")
         self._say(f"to change or drop it: forethought experience edit|drop {advice.id}")
 

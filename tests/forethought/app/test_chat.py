@@ -221,7 +221,7 @@ def test_the_history_is_kept_unless_threads_are_encrypted(
 def test_a_wrong_answer_is_corrected_for_this_and_all_later_tasks(
     cli: Cli, talk: Talk, scripted: Scripted
 ) -> None:
-    script, server = scripted()
+    _, server = scripted()
     words = "Orders that were cancelled never count."
     said = talk("What is 40 + 2?\r", f"/wrong {words}\r", "/wrong\r", "/exit\r")
     assert said.out.count("Answer") == 2, "the task is answered again"

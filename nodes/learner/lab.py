@@ -68,7 +68,17 @@ class Lab:
         tries = [str(item.get("answer")) for item in told if item["task"] == run.task]
         others = [text for text in dict.fromkeys(tries) if text and text != run.answer]
         state: Any = leaf.values
-        return FailedTask(run, others, list(influence(state, self.tools).outside), decided(leaf))
+        said = [*await self._rejections(thread, leaf), *decided(leaf)]
+        return FailedTask(run, others, list(influence(state, self.tools).outside), said)
+
+    async def _rejections(self, thread: str, leaf: Point) -> list[str]:
+        """Why a person rejected plans of the task. The state forgets it; the checkpoints do not."""
+        found: dict[str, None] = {}
+        point: Point | None = leaf
+        while point and point.progress.get("task") == leaf.progress.get("task"):
+            found |= {str(reason): None for reason in [point.progress.get("rejection")] if reason}
+            point = await self.checkpoints(thread).read(point.parent) if point.parent else None
+        return list(found)[::-1]
 
     async def decide(self, thread: str, number: int, module: Module, step: int, guidance: str) -> Decision:
         """Make a decision of a task again.
@@ -145,8 +155,8 @@ class Lab:
 
 
 def decided(leaf: Point) -> list[str]:
-    """The reasons of a person who rejected a call or a plan of the task, and the calls that a person edited."""
-    said = [str(leaf.progress.get("rejection") or "")]
+    """The reasons of a person who rejected a call of the task, and the calls that a person edited."""
+    said = []
     for step in leaf.steps:
         if step["task"] != leaf.progress.get("task"):
             continue
@@ -155,7 +165,7 @@ def decided(leaf: Point) -> list[str]:
             said.append(f"{reason} (about {step['tool']})")
         elif step.get("approval") == "edited":
             said.append(f"The person changed the call to: {call_text(step)}")
-    return [text for text in said if text]
+    return said
 
 
 def _succeeded(head: Point) -> bool:

@@ -40,7 +40,7 @@ OTHER_PROGRAMS = {".", "aegra", "cd", "export", "git", "pip"}
 CONTEXTS = {"debug": DebuggerContext, "learn": LearnerContext}
 BATCH, RELIABILITY = "docs/how-to/batch.md", "docs/reliability.md"
 NOT_RUN = {
-    r"train (run|gate)|run .*=local:": "tests/forethought/training/test_whole_path.py",
+    r"train (run|gate)|(run|learn) .*=local:": "tests/forethought/training/test_whole_path.py",
     r"eval run .*=local:": "tests/forethought/app/eval/test_samule.py",
 }
 """Commands that are only parsed, since they need a trained model, and the test that runs them with one."""

@@ -59,7 +59,6 @@ class LearnOptions(TrialOptions, ModelOptions):
     exclude: list[Path] | None = flag(
         help="Refuse recorded runs of these evaluation tasks (repeatable).", metavar="FILE"
     )
-    out: Path | None = flag(help="Also write distilled planning errors.", metavar="FILE")
     records: Path | None = flag(help="Also write reflections for `train export`.", metavar="FILE")
     fresh: bool = flag(help="Start over.", default=False)
     yes: bool = flag("--yes", "-y", help="Do not ask for confirmation.", default=False)

@@ -14,14 +14,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forethought.app.distill_file import counts, write_distilled
 from forethought.app.errors import ANSWERED, NOT_PASSED, CliError, echo, input_errors
 from forethought.app.offline import OfflineRun, finish, material_id, read_runs
 from forethought.app.options import context_of, settings_from
 from forethought.app.runner import Session, claimed_threads, open_runner
 from forethought.app.trials import open_collector
 from forethought.experience.advice import Advice, advice_id, name_of, now_utc
-from forethought.json_files import FileError, write_records
+from forethought.json_files import write_records
 from forethought.settings import Settings
 from forethought.state.context import Context
 from forethought.state.distiller import DistillerContext
@@ -94,11 +93,11 @@ def learn_runs(paths: Sequence[Path], options: LearnOptions) -> int:
         if result["status"] in ("distilled", "synthesized"):
             made = list(_distilled(values, id) if method == "distill" else _synthesized(values, id))
             advices = runner.run(_keep(made, settings, agent.experience_namespace))
-            result["out"] = _write(values, id, options, settings)
+            result["out"] = _write(values, options.records, settings) if options.records else ""
         result["advice"] = [advice.model_dump(mode="json") for advice in advices]
         for advice in advices:
             echo(f"{advice.name} is in quarantine; release it: forethought experience confirm {advice.id}")
-        result["counts"] = {**_counts(method, values), "advice": len(advices)}
+        result["counts"] = {**_counts(values), "advice": len(advices)}
         return finish(runner, result, ending, result["counts"], _CODES)
 
 
@@ -169,12 +168,13 @@ async def _open(
         yield Session(id, saver, build_synthesizer(settings, saver, attempt=attempt), context)
 
 
-def _counts(method: str, values: Mapping[str, Any]) -> dict[str, int]:
-    if method == "distill":
-        return counts(values)
-    trials = Counter(trial["outcome"] for trial in (values.get("trials") or {}).values())
-    levels = ("reflections", "taxonomy", "error_reflections", "merged")
-    return {**trials, **{name: len(values.get(name) or ()) for name in levels}}
+def _counts(values: Mapping[str, Any]) -> dict[str, int]:
+    """How many there were at each stage."""
+    decisions = [decision["decision"] for decision in values.get("decisions") or []]
+    trials = [trial["outcome"] for trial in (values.get("trials") or {}).values()]
+    stages = ("diagnoses", "final", "reflections", "taxonomy", "error_reflections", "merged")
+    made = {name: len(values[name]) for name in stages if values.get(name)}
+    return {**(values.get("seen") or {}), **Counter(trials), **Counter(decisions), **made}
 
 
 def _distilled(values: Mapping[str, Any], id: str) -> Iterator[Advice]:
@@ -248,18 +248,15 @@ async def _keep(made: Sequence[Advice], settings: Settings, namespace: str) -> l
     return kept
 
 
-def _write(values: Json, id: str, options: LearnOptions, settings: Settings) -> str:
-    """Write the files that were asked for: planning errors, records to train on. Raises CliError."""
+def _write(values: Json, records: Path, settings: Settings) -> str:
+    """Write a record for each merged reflection. Raises CliError."""
     from forethought.tools.files import FileStore
     from forethought.training.from_synthesis import reflection_records
 
     try:
-        if options.records:
-            write_records(options.records, reflection_records(values, FileStore.of(settings)))
-            echo(f"next: forethought train export {options.records} --out DATASET")
-            return str(options.records)
-        if options.out and values.get("final"):
-            return str(write_distilled(options.out, values, id, None))
-    except (OSError, FileError) as error:
-        raise CliError(f"{error}; progress is saved: fix the problem, then repeat the command") from error
-    return ""
+        write_records(records, reflection_records(values, FileStore.of(settings)))
+    except OSError as error:
+        reason = f"{records} cannot be written ({error.strerror or error})"
+        raise CliError(f"{reason}; the reflections are saved: repeat the command") from error
+    echo(f"next: forethought train export {records} --out DATASET")
+    return str(records)

@@ -1,4 +1,4 @@
-"""`forethought learn` of recorded runs and of tasks: advice, planning errors, records to train on."""
+"""`forethought learn` of recorded runs and of tasks: advice, and records to train on."""
 
 from __future__ import annotations
 
@@ -8,20 +8,14 @@ from typing import Any
 
 import pytest
 
-from forethought.knowledge.planning_errors import load_planning_errors
-from forethought.knowledge.provenance import used_fingerprints
 from forethought.training.dataset import read_rows
 from forethought.training.records import ReflectionRecord
-from forethought.trajectories.questions import fingerprint
 from forethought.trajectories.types import Loaded
 from tests.forethought.app.conftest import Cli, Serve
 from tests.support.counting import REMEDY, Counter
 from tests.support.distilling import Distiller, named, question, runs
 from tests.support.model_server import Answer, Fault, SeenRequest
 from tests.support.synthesizing import Reader, trial_of
-
-ERRORS = Path("planning_errors.yaml")
-RECORD = Path("planning_errors.provenance.json")
 
 
 def save(path: Path, loaded: list[Loaded]) -> str:
@@ -37,25 +31,15 @@ def log(tmp_path: Path) -> str:
     return save(tmp_path / "runs.jsonl", [*runs("Ulm", "ffs"), *runs("Bern", "fs"), *runs("Bonn", "ss")])
 
 
-def test_errors_are_written_with_where_they_come_from(cli: Cli, served: Serve, log: str) -> None:
+def test_tasks_with_both_outcomes_are_distilled(cli: Cli, served: Serve, log: str) -> None:
     server = served(Distiller())
-    out = cli("learn", log, "--out", "planning_errors.yaml", "--json")
+    out = cli("learn", log, "--json")
     assert (out.code, out.json["status"]) == (0, "distilled"), out.err
-    assert out.json["out"] == str(ERRORS)
     counted = out.json["counts"]
-    assert (counted["trajectories"], counted["mixed"], counted["entries"], counted["final"]) == (7, 2, 2, 1)
-    (error,) = load_planning_errors(ERRORS)
-    assert error.name == "first_hit"
-    assert error.generated is not None
-    assert error.generated.model == "openai:scripted"
-    first = error.failures[0].provenance
-    assert first is not None
-    assert (first.file, first.trajectory) == ("runs.jsonl", "Ulm-1")
-    record = json.loads(RECORD.read_text())
-    assert used_fingerprints(ERRORS) == {fingerprint(question("Ulm")), fingerprint(question("Bern"))}
-    (entry,) = record["distillations"]
-    assert entry["model"] == "openai:scripted"
-    assert set(entry["trajectories"]) == {"Ulm-1", "Ulm-2", "Ulm-3", "Bern-1", "Bern-2"}
+    assert (counted["trajectories"], counted["mixed"], counted["new"], counted["final"]) == (7, 2, 1, 1)
+    (advice,) = out.json["advice"]
+    assert (advice["name"], advice["kind"]) == ("first_hit", "error")
+    assert advice["failure"]
     asked = [seen for seen in server.requests if seen.reply_name == "ComparativeDiagnosis"]
     assert sorted(map(named, asked)) == ["Bern", "Ulm"], "one task at a time"
     assert all("Bern" not in seen.text for seen in asked if named(seen) == "Ulm")
@@ -67,13 +51,13 @@ def test_what_costs_more_than_a_few_calls_is_asked_about_first(
     server = served(Distiller())
     towns = ("Ulm", "Bern", "Bonn", "Rome", "Graz", "Lyon")
     log = save(tmp_path / "many.jsonl", [run for town in towns for run in runs(town, "fs")])
-    waits = cli("learn", log, "--out", "planning_errors.yaml")
+    waits = cli("learn", log)
     assert (waits.code, server.requests) == (4, []), waits.err
     assert "about 14 calls" in waits.out
     assert "repeat the command with --yes" in waits.err
-    assert cli("learn", log, "--out", "planning_errors.yaml", "--yes", "--json").json["counts"]["mixed"] == 6
+    assert cli("learn", log, "--yes", "--json").json["counts"]["mixed"] == 6
     monkeypatch.setattr("forethought.app.runner.Runner.confirm", lambda *_: True)
-    agreed = cli("learn", log, "--out", "planning_errors.yaml", "--fresh")
+    agreed = cli("learn", log, "--fresh")
     assert (agreed.out + agreed.err).count("estimate: about 14 calls") == 1
 
 
@@ -86,51 +70,17 @@ def test_the_same_command_continues_after_an_outage_and_repeats_nothing(
         return Fault("503") if down["now"] else None
 
     server = served(Distiller(write=write))
-    out = cli("learn", log, "--out", "planning_errors.yaml")
+    out = cli("learn", log)
     assert out.code == 1
     assert "to continue, repeat the command" in out.err
-    assert not ERRORS.exists()
     down["now"] = False
-    assert cli("learn", log, "--out", "planning_errors.yaml").code == 0
+    assert cli("learn", log).code == 0
     assert server.names == ["ComparativeDiagnosis"] * 2 + ["Aggregation"] * 2 + ["PatternSet"] * 2
-    calls, before = len(server.requests), ERRORS.read_bytes()
-    assert cli("learn", log, "--out", "planning_errors.yaml").code == 0
+    calls = len(server.requests)
+    assert cli("learn", log).code == 0
     assert len(server.requests) == calls
-    assert ERRORS.read_bytes() == before
-    assert len(json.loads(RECORD.read_text())["distillations"]) == 1
-    assert cli("learn", log, "--out", "planning_errors.yaml", "--fresh").code == 0
+    assert cli("learn", log, "--fresh").code == 0
     assert server.names[calls:] == ["ComparativeDiagnosis"] * 2 + ["Aggregation"] * 2 + ["PatternSet"]
-
-
-def test_a_file_that_a_person_changed_is_left_alone_and_a_new_one_names_the_same_questions(
-    cli: Cli, served: Serve, log: str
-) -> None:
-    served(Distiller())
-    assert cli("learn", log, "--out", "planning_errors.yaml").code == 0
-    new = Path("planning_errors.new.yaml")
-    ERRORS.write_text(ERRORS.read_text() + "# mine\n")
-    for _ in range(2):
-        out = cli("learn", log, "--out", "planning_errors.yaml", "--fresh", "--set", "max_runs=2", "--json")
-        assert (out.code, out.json["out"]) == (0, str(new)), out.err
-    assert ERRORS.read_text().endswith("# mine\n")
-    assert used_fingerprints(new) == used_fingerprints(ERRORS) != frozenset()
-
-
-def test_files_of_the_same_name_are_told_apart_without_this_machine_s_paths(
-    cli: Cli, served: Serve, tmp_path: Path
-) -> None:
-    served(Distiller())
-    (run,) = runs("Ulm", "s")
-    same_id = run.model_copy(
-        update={"trajectory": run.trajectory.model_copy(update={"answer": "New Bridge"})}
-    )
-    base = save(tmp_path / "base" / "log.jsonl", runs("Ulm", "ff"))
-    cli("learn", base, save(tmp_path / "later" / "log.jsonl", [same_id]), "--out", "planning_errors.yaml")
-    text = ERRORS.read_text() + RECORD.read_text()
-    assert "file: base/log.jsonl" in text
-    assert "file: later/log.jsonl" in text
-    assert "trajectory: Ulm-1~2" in text
-    assert str(tmp_path) not in text
 
 
 def test_tasks_of_an_evaluation_are_refused(cli: Cli, served: Serve, log: str, tmp_path: Path) -> None:

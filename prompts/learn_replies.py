@@ -10,7 +10,7 @@ from forethought.prompts.replies import ListOf, Reply, Text
 
 
 class AdviceDraft(Reply):
-    """What a failed task teaches later ones."""
+    """The lesson of a failed task for later ones."""
 
     diagnosis: Text = Field(default="", description="What went wrong in this run, and why. It is not kept.")
     replaces: ListOf[str] = Field(

@@ -37,7 +37,7 @@ DATABASE = "learnings.sqlite"
 _EXIT_CODES = {"learned": ANSWERED, "not_found": NOT_PASSED}
 _ASK_USD = 0.5
 _ASK_TOKENS = 200_000
-"""Above this estimate, or above these tokens if nobody knows the price, a person has to agree."""
+"""Above this estimate, or above these tokens if the price is unknown, a person has to agree."""
 
 
 class LearnOptions(TrialOptions, ModelOptions):
@@ -163,7 +163,7 @@ _NEWEST = 50
 
 
 async def _corrected(book: Book, thread: str) -> int | None:
-    """The newest task of the thread that a person corrected and nobody has learned from yet."""
+    """The newest task of the thread with a person's correction that was not learned from yet."""
     open_ones = [
         advice.number
         for advice in await book.all()
@@ -177,7 +177,7 @@ def _task_number(checkpoint: Any) -> int:
 
 
 def _agree(runner: Runner, learning: Learning, thread: str, number: int, options: LearnOptions) -> None:
-    """Print the estimate. Raises CliError if it is high and nobody agrees."""
+    """Print the estimate. Raises CliError if it is high and no person agrees."""
     tokens, usd = runner.run(estimate(learning, thread, number))
     cost = "price unknown" if usd is None else f"${usd:.2f}"
     calls = learning.context.max_calls

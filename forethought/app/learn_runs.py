@@ -49,12 +49,12 @@ _WORDS = {
     "patterns": "patterns",
 }
 _SOURCE = "trajectories"
-"""Where the text of such advice comes from, which a person has to confirm."""
+"""The origin of such advice, which a person has to confirm."""
 _TASK_CHARS, _PART_CHARS = 300, 1_000
 
 
 def learn_runs(paths: Sequence[Path], options: LearnOptions) -> int:
-    """Learn from what is recorded at these paths, and keep the advice in quarantine."""
+    """Learn from the records at these paths, and keep the advice in quarantine."""
     settings = settings_from(options)
     tasks = _tasks(paths, options)
     runs = [] if tasks else read_runs(paths)

@@ -75,7 +75,7 @@ def spoken(said: Said, scrub: Callable[[str], str]) -> Advice:
 
 
 async def correct(said: Said, book: Book, models: Models, context: Context) -> Advice:
-    """Keep what a person says is wrong with an answer, and count harm for the advice that changed it."""
+    """Keep a person's correction of an answer, and count harm for the advice that changed the answer."""
     await book.judge_wrong(said.thread, said.number)
     return await teach(said, book, models, context)
 
@@ -87,7 +87,7 @@ def again(why: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def said_of(words: str, thread: str, values: Mapping[str, Any]) -> Said:
-    """What a person says about the last answer of a thread with these values."""
+    """A person's words about the last answer of a thread with these values."""
     progress = values["progress"]
     return Said(words, thread, progress["task"], progress["task_text"], values.get("answer") or "")
 

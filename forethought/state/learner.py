@@ -15,7 +15,7 @@ from forethought.state.reducers import add_usage, extend
 
 Json = dict[str, Any]
 LearnStatus = Literal["running", "learned", "not_found", "failed"]
-"""not_found: the run shows no error, and nobody gave a correction."""
+"""not_found: the run shows no error, and no person gave a correction."""
 
 
 class LearnerContext(OfflineContext):
@@ -58,19 +58,19 @@ class Verdict(TypedDict):
 
 
 class LearnerInput(TypedDict, total=False):
-    """What a learning begins with."""
+    """The input of a learning."""
 
     thread_id: str
     number: int
     """Which task of the thread, from 1."""
     correction: str
-    """What a person says is wrong; '' if nobody did."""
+    """A person's words about the error; '' without any."""
     expect: str
     """The right answer, if it is known."""
 
 
 class LearnerOutput(TypedDict, total=False):
-    """What a finished learning returns."""
+    """The output of a finished learning."""
 
     critical: Critical
     trials: Annotated[list[Trial], extend]
@@ -92,7 +92,7 @@ class LearnerState(LearnerInput, LearnerOutput, total=False):
     tries: list[str]
     """Other answers to the same task."""
     outside: list[str]
-    """Origins in the run that somebody else may have written."""
+    """Origins in the run that another author may have written."""
     known: list[str]
     """Ids of earlier advice that the new one includes or contradicts."""
     reruns_left: int

@@ -37,7 +37,7 @@ _PER_RUN = {"experience", "lessons"}
 
 @dataclass(frozen=True)
 class Decision:
-    """What the agent decided."""
+    """A decision of the agent."""
 
     text: str
     usage: Usage
@@ -84,7 +84,7 @@ async def find_place(checkpoints: Checkpoints, kind: Kind, number: int | None, l
 
 
 async def decide(graph: Any, context: Context, place: Place, guidance: Sequence[str]) -> Decision:
-    """Have the agent decide at `place` with `guidance` besides the task's own. Raises what the run raises.
+    """Have the agent decide at `place` with `guidance` besides the task's own. Raises the run's errors.
 
     `graph` is the agent with its checkpoints in memory and without a Store.
     """

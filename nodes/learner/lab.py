@@ -1,4 +1,4 @@
-"""Where the learner finds a thread's failed task and past tasks, and has the agent decide again.
+"""The learner's way to failed and past tasks of threads, at whose checkpoints the agent decides again.
 
 It only reads the threads. See `decisions`: nothing that the agent decides here is carried out.
 """
@@ -34,9 +34,9 @@ class FailedTask:
     tries: list[str]
     """Other answers of the thread to the same task."""
     outside: list[str]
-    """Origins that somebody else may have written."""
+    """Origins that another author may have written."""
     decisions: list[str]
-    """What a person said when asked to approve a plan or a call."""
+    """A person's reasons when asked to approve a plan or a call."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Lab:
             number: Number of the task.
             module: The module that decides. A call that the plan named is decided by the plan.
             step: The step. A number that no step of the task has is the answer's.
-            guidance: What the agent is told besides; '' for nothing.
+            guidance: Further guidance for the agent; '' for none.
 
         Returns:
             The decision.
@@ -107,7 +107,7 @@ class Lab:
         return await decide(self.agent, self.context, place, [guidance] if guidance else [])
 
     async def past(self, query: str, failures: Mapping[tuple[str, int], str], most: int) -> list[Json]:
-        """Choose past tasks on which advice is tried: the ones that it would be shown to come first.
+        """Choose past tasks to try advice on; the tasks that would be shown it come first.
 
         Args:
             query: When the advice applies.

@@ -99,7 +99,7 @@ async def _past(
     services: LearnerServices,
     runtime: Runtime[LearnerContext],
 ) -> list[dict[str, Any]]:
-    """The past tasks on which the advice is tried; none of them is one that a person called wrong."""
+    """The past tasks to try the advice on, without those that a person called wrong."""
     failures = {
         (other.thread, other.number): "kind" if other.id in [one.id for one in covers] else ""
         for other in await services.book.all()
@@ -142,8 +142,8 @@ def _spoken(state: LearnerState, run: Trajectory) -> AdviceDraft:
 def _of(
     state: LearnerState, reply: AdviceDraft, covers: Sequence[Advice] = (), own: Advice | None = None
 ) -> Advice:
-    """The draft as an advice. What a person said stays as it is if somebody else may have written a part of
-    the run, and if it was worded before."""
+    """The draft as an advice. A person's words stay as they are if another author may have written a part of
+    the run, and if they were worded before."""
     spoken, outside = bool(state["correction"]), state["outside"]
     instead = state["correction"] if spoken and outside else reply.instead
     level: Level = "macro" if covers else "meso" if state["tries"] else "micro"

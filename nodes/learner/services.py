@@ -1,4 +1,4 @@
-"""What the learner's nodes work with besides state and context."""
+"""The services of the learner's nodes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from forethought.state.learner import LearnerContext, LearnerState
 
 @dataclass(frozen=True)
 class LearnerServices(OfflineServices[LearnerContext]):
-    """The models, the threads, and the book in which advice is kept."""
+    """The models, the threads, and the book of advice."""
 
     taxonomy: Taxonomy = field(default_factory=load_taxonomy)
     lab: Lab = None  # type: ignore[assignment]
     book: Book = None  # type: ignore[assignment]
 
     async def own_advice(self, state: LearnerState) -> Advice | None:
-        """The advice that this task made before: a person's newest correction, or what was learned."""
+        """The advice that this task made before: a person's newest correction, or learned advice."""
         of_task = [
             advice
             for advice in await self.book.all()

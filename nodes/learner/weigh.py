@@ -81,7 +81,7 @@ def proof_of(trials: Sequence[Trial], right: Mapping[int, bool], found: bool) ->
 
 
 def gate_of(trials: Sequence[Trial], right: Mapping[int, bool]) -> Gate:
-    """What the advice prevented and broke, less what came right without it."""
+    """Count prevented errors, less those avoided without the advice, and broken plans."""
     own, control = (_rate(trials, right, "failure", guided) for guided in (True, False))
     kind, (sound, successes) = (_rate(trials, right, of, True) for of in ("kind", "success"))
     failures = (own[0] + kind[0], own[1] + kind[1])

@@ -17,7 +17,9 @@ from forethought.nodes.support.questions import NO_REASON, REJECTED
 from forethought.state.history import Point
 from tests.forethought.app.conftest import Cli, Serve
 from tests.forethought.app.debug_script import DebugScript, failed_run
+from tests.forethought.app.scripted import subtask
 from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
+from tests.support.replies import plan
 
 RULE = "Always check the units of both sums."
 
@@ -73,7 +75,7 @@ def learner(served: Serve) -> Any:
 
 
 def past_tasks(cli: Cli, count: int) -> None:
-    """Threads whose answers nobody called wrong."""
+    """Threads with answers that no person called wrong."""
     for number in range(count):
         assert cli("run", f"Which sum is larger, part {number}?", "--thread", f"p{number}").code == 0
 
@@ -101,6 +103,24 @@ def test_advice_that_turns_the_step_and_breaks_nothing_is_proven_within_twelve_c
     judged = server.requests[-1].text
     assert "with the advice" not in judged
     assert judged.count("<case ") == 9
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_plan_is_made_again_in_any_task_of_a_thread(cli: Cli, learner: Any, number: int) -> None:
+    script, server = learner(module="planning", error_type="constraint_ignorance", evidence="Compare both")
+    script.plan = lambda seen: plan(subtask("add", RULE if RULE in seen.text else "Compare both"))
+    script.critical_step = number
+    failed_run(cli, server)
+    calls = failed_run(cli, server)
+    learned = cli("learn", "t1", "--task", str(number), "--json")
+    assert learned.code == 0, learned.err
+    plans = [seen for seen in server.requests[calls:] if seen.reply_name == "Plan"]
+    assert [RULE in seen.text for seen in plans].count(True) == 3
+    assert len(plans) == 6
+    assert ("Earlier" in plans[0].text or "41" in plans[0].text) == (number == 2), "earlier tasks are in view"
+    texts = [trial["text"] for trial in learned.json["trials"]]
+    assert [RULE in text for text in texts].count(True) == 3
+    assert learned.json["advice"]["number"] == number
 
 
 def test_a_retrospective_model_reflects_before_the_advice_is_worded(cli: Cli, learner: Any) -> None:

@@ -135,7 +135,7 @@ async def open_learning(thread: str, number: int | None, flags: Flags) -> AsyncI
         used = (context.model, agent.model, context.retrospective_model)
         Models(settings).verify(dict.fromkeys(filter(None, used)))
         store = await stack.enter_async_context(open_experience(address))
-        book = Book(store, namespace_of(LOCAL_USER, "default"))
+        book = Book(store, namespace_of(LOCAL_USER, agent.experience_namespace))
         number = number or await _corrected(book, thread) or _task_number(checkpoint)
         id = f"learn:{thread}:{number}"
         kept = claimed_threads(address.beside(DATABASE), settings.key, id)

@@ -31,8 +31,6 @@ from forethought.state.history import (
 Json = dict[str, Any]
 Kind = Literal["plan", "move", "answer"]
 _DECIDE = ["planner", "tool_agent", "answer_agent"]
-_PER_RUN = {"experience", "lessons"}
-"""Channels of advice that the run was shown: a copy begins without it."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,9 @@ async def decide(graph: Any, context: Context, place: Place, guidance: Sequence[
     values = {
         key: value
         for key, value in place.values.items()
-        if value and key in get_type_hints(AgentState) and key not in _PER_RUN
+        if value
+        and key in get_type_hints(AgentState)
+        and key != "experience"  # both arms begin without advice
     }
     update = {**fork.update, "guidance": [*fork.guidance, *guidance]}
     given: Json | None = None

@@ -123,9 +123,10 @@ class Lab:
             if kind == "kind" and (point := await self._try(thread, number))
         ][: max(most // 2, 1) if most else 0]
         succeeded = []
+        corrected = {thread for thread, _ in failures}
         for thread in await self.newest():
-            head = await self._try(thread, 0)
-            if head and (thread, head.progress.get("task")) not in failures and _succeeded(head):
+            head = None if thread in corrected else await self._try(thread, 0)
+            if head and _succeeded(head):
                 succeeded.append(_success(thread, head))
         ranked = [at for at, _ in rank(query, [item["task"] for item in succeeded])]
         order = [*ranked, *(at for at in range(len(succeeded)) if at not in ranked)]

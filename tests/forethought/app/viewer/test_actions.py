@@ -54,7 +54,7 @@ async def test_a_correction_is_kept_and_the_task_is_answered_again(
         state = (await browser.runs.snapshot(thread)).values
         assert state["progress"]["task"] == 2
         (advice,) = (await browser.runs.experience())["default"]
-        assert (advice.instead, advice.number, advice.state) == ("Round <up> to tens.", 1, "adopted")
+        assert ("Round <up>" in advice.instead, advice.number, advice.state) == (True, 1, "adopted")
     assert any("The person says: Round" in seen.text for seen in server.requests)
 
 

@@ -77,7 +77,7 @@ async def prospective_reflector(
         errors = await asyncio.to_thread(load_planning_errors, file) if context.planning_errors else ()
         if context.planning_errors and state.get("folders"):
             errors = (*errors, *await asyncio.to_thread(load_planning_errors, FOR_FOLDERS))
-        errors = (*errors, *own_errors(state))
+        errors = (*errors, *(own_errors(state, errors) if context.planning_errors else ()))
         await reflection.run(errors)
     # A person is not asked again about a plan that stands as they approved or wrote it.
     approval = plan.get("approval", "")

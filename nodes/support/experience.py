@@ -84,8 +84,9 @@ def advice_ids(labels: Sequence[str], state: AgentState) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def own_errors(state: AgentState) -> tuple[PlanningError, ...]:
-    """The planning errors among the advice, for the reflector."""
+def own_errors(state: AgentState, known: Sequence[PlanningError] = ()) -> tuple[PlanningError, ...]:
+    """The planning errors among the advice, for the reflector, without the names of `known`."""
+    names = {error.name for error in known}
     return tuple(
         PlanningError.model_construct(
             name=advice["name"],
@@ -94,7 +95,7 @@ def own_errors(state: AgentState) -> tuple[PlanningError, ...]:
             successes=_pattern(advice["success"]),
         )
         for advice in shown_advice(state)
-        if advice["kind"] == "error"
+        if advice["kind"] == "error" and advice["name"] not in names
     )
 
 

@@ -129,6 +129,14 @@ async def test_a_planning_error_that_a_person_added_is_held_against_the_plan(dri
     assert counts(await the(book, "year")) == (1, 1, 1, 0)
 
 
+async def test_a_known_planning_error_is_not_shown_twice_and_none_if_they_are_off(drive: Drive) -> None:
+    error = {"kind": "error", "wrong": "W", "instead": "Check the year."}
+    store, _ = await stored(advice("a", name="shallow_content_verification", **error))
+    for switch, most in ((True, 1), (False, 0)):
+        out = await drive(Script(), task=TASK, store=store, planning_errors=switch)
+        assert out.asked("PlanDiagnosis")[0].text.count("shallow_content_verification") == most
+
+
 @pytest.mark.parametrize("node", ["planner", "answer_agent", "score_keeper"])
 async def test_a_task_that_runs_again_from_a_checkpoint_counts_once(drive: Drive, node: str) -> None:
     store, book = await stored(advice())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from forethought.experience.book import Book, namespace_of
 from forethought.knowledge.planning_errors import FOR_FOLDERS, load_planning_errors
 from forethought.settings import Settings
 from forethought.storage import address_of, open_experience
+from tests.forethought.app.conftest import Cli
 from tests.forethought.app.viewer.conftest import Page
 
 OWN = """
@@ -73,3 +76,16 @@ async def test_an_advice_shows_its_evidence_its_life_and_its_effect(
                  "proven: 3 of 3 re-runs", "prevented 4, broke 0 of 5 plans"):  # fmt: skip
         assert part in first
     assert "quarantined: based on text from web" in second
+
+
+def test_an_answer_leads_to_the_advice_that_changed_it(
+    cli: Cli, page: Page, scripted: Callable[..., Any]
+) -> None:
+    scripted()
+    Path("rules.txt").write_text("Products of numbers are rounded up.")
+    assert cli("experience", "import", "rules.txt").code == 0
+    assert cli("run", "Which products are rounded?", "--thread", "t1").code == 0
+    (link,) = page("/threads/t1").select("p.applied a")
+    target = str(link["href"]).removeprefix("/view")
+    assert page(target.partition("#")[0]).find(id=target.partition("#")[2])
+    assert "Applied: Products of numbers" in page("/threads/t1").text

@@ -6,11 +6,11 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-kills test-train test-scale test-alfworld bench bench-documents bench-folder check format dev vendor
+.PHONY: help demo test test-kills test-train test-scale test-alfworld test-local-model bench bench-documents bench-folder check format dev vendor
 
 VENV := .venv
 BIN := $(VENV)/bin
-STAMPS := $(VENV)/.run $(VENV)/.dev $(VENV)/.train $(VENV)/.alfworld $(VENV)/.bench $(VENV)/.documents
+STAMPS := $(VENV)/.run $(VENV)/.dev $(VENV)/.train $(VENV)/.alfworld $(VENV)/.bench $(VENV)/.documents $(VENV)/.servers
 INTERPRETERS := $(PYTHON) python3 python3.13 python3.12 python3.11
 USABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
@@ -22,6 +22,7 @@ help:
 	@echo 'make test-train     train a tiny model (installs the extra `train`, with torch)'
 	@echo 'make test-alfworld  play generated ALFWorld games (installs the extra `alfworld`)'
 	@echo 'make test-scale     run a batch while its workers are killed (starts its own Postgres)'
+	@echo 'make test-local-model  run a tiny model on two local servers (installs them and 98 MB; an hour on two cores)'
 	@echo 'make bench          compare cost and speed with smolagents and create_agent (QUICK=1: three minutes)'
 	@echo 'make bench-documents  compare the readers of documents with four others (installs 7 GB)'
 	@echo 'make bench-folder   index and search 10,000 generated documents (QUICK=1: 1,000)'
@@ -50,6 +51,11 @@ test-alfworld: $(VENV)/.alfworld
 
 test-scale: $(VENV)/.dev
 	$(BIN)/python -m pytest -m scale
+
+# The servers have an environment of their own: they are no dependencies of the project.
+test-local-model: $(VENV)/.dev
+	@$(MAKE) --no-print-directory VENV=.venv-local-model .venv-local-model/.servers
+	$(BIN)/python -m benchmarks.local_model --python .venv-local-model/bin/python $(BENCH)
 
 # In a separate environment, because smolagents and bm25s are no dependencies of the project.
 bench:
@@ -129,6 +135,12 @@ $(VENV)/.alfworld: pyproject.toml $(VENV)/.made
 
 $(VENV)/.bench: pyproject.toml benchmarks/peers/requirements.txt $(VENV)/.made
 	$(call install,-e . -r benchmarks/peers/requirements.txt)
+	@touch $@
+
+# A virtual machine's processor may lack instructions that it lists.
+$(VENV)/.servers: export CMAKE_ARGS ?= -DGGML_NATIVE=OFF
+$(VENV)/.servers: benchmarks/local_model/requirements.txt $(VENV)/.made
+	$(call install,-r benchmarks/local_model/requirements.txt)
 	@touch $@
 
 $(VENV)/.documents: benchmarks/documents/requirements.txt $(VENV)/.made

@@ -11,11 +11,16 @@ from dataclasses import dataclass
 
 WINDOW_TOKENS = 128_000
 """The context window where nobody tells it. Of a larger one no more is used: every call would pay for it."""
-LEAST_WINDOW_TOKENS = 8_000
-"""The smallest window that the prompts fit."""
+LEAST_WINDOW_TOKENS = 4_000
+"""The smallest window that the lean prompts fit."""
+LEAST_FULL_TOKENS = 8_000
+"""The smallest window that the full prompts fit."""
 FIXED_TOKENS = 4_000
 """The longest prompt of a role without anything that was read, and its reply's schema."""
+LEAN_FIXED_TOKENS = 1_200
+"""The same of a lean prompt."""
 REPLY_TOKENS = 1_000
+LEAN_REPLY_TOKENS = 500
 ANSWER_TOKENS = 3_000
 """The answer and its prompt without what was read: kept back of the token budget."""
 BYTES_PER_TOKEN = 3
@@ -36,6 +41,8 @@ PART = 0.6
 """A part's share of an observation: what a tool says besides it, and repeats in it, fits too."""
 PASSAGES = 0.9
 """The same for passages and transcripts, which repeat nothing."""
+NOTE = 200
+"""Characters of a tool's note beside passages, at most."""
 MOST_INSPECTED = 120_000
 """Characters of a document or transcript that one question is put to: some two hours of speech."""
 
@@ -50,11 +57,14 @@ class Sizes:
     """The figures for a window of so many tokens."""
 
     window: int = WINDOW_TOKENS
+    lean: bool = False
 
     @property
     def material(self) -> int:
         """Bytes of all that a prompt shows besides its fixed text."""
-        return (self.window - FIXED_TOKENS - REPLY_TOKENS) * BYTES_PER_TOKEN
+        kept = LEAN_FIXED_TOKENS + LEAN_REPLY_TOKENS if self.lean else FIXED_TOKENS + REPLY_TOKENS
+        least = LEAST_WINDOW_TOKENS if self.lean else LEAST_FULL_TOKENS
+        return (max(self.window, least) - kept) * BYTES_PER_TOKEN
 
     @property
     def looked(self) -> int:
@@ -104,7 +114,7 @@ class Sizes:
     @property
     def passages(self) -> int:
         """Characters of the passages or the stretch of a transcript that one observation shows."""
-        return int(self.observation * PASSAGES)
+        return min(int(self.observation * PASSAGES), self.observation - NOTE)
 
     @property
     def inspected(self) -> int:

@@ -26,6 +26,7 @@ from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 
 from forethought.journal import journalled
+from forethought.models.types import SmallerWindow
 from forethought.redaction import redact_error, redactor
 from forethought.telemetry import observed
 
@@ -43,9 +44,22 @@ def wrap_node(node: Any, services: Any, *, checkpointed: bool = True, side_by_si
     if the graph is `checkpointed`. An error of one that runs `side_by_side` with its like cancels none of
     them.
     """
-    at_work = journalled(node, checkpointed)
+    at_work = journalled(_again_in_smaller_window(node), checkpointed)
     done = observed(wait_for_siblings(at_work) if side_by_side else at_work)
     return partial(_without_secrets(done), services=services)
+
+
+def _again_in_smaller_window(node: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
+    """`node`, which makes its prompts anew once a server has refused one and named its window."""
+
+    @functools.wraps(node)
+    async def run(*args: Any, **kwargs: Any) -> T:
+        try:
+            return await node(*args, **kwargs)
+        except SmallerWindow:
+            return await node(*args, **kwargs)
+
+    return run
 
 
 def _without_secrets(node: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:

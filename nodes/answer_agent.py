@@ -158,7 +158,7 @@ def answer_messages(state: AgentState, services: Services, context: Context) -> 
     digested = digested_steps(state) if context.effort != "paper" else ()
     is_done = plan.get("subtasks") and all(s["status"] == "finished" for s in plan["subtasks"])
     return prompt_messages(
-        "answer_agent",
+        context.styled("answer_agent"),
         checks=checks,
         mends=checks and may_mend(state, context),
         intra=context.wants("answer_intra"),

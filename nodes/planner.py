@@ -18,7 +18,7 @@ from langgraph.runtime import Runtime
 from forethought.models.types import Listener, Message, Usage
 from forethought.nodes.support.answer_stream import AnswerStream
 from forethought.nodes.support.budget import allowance, exhausted, left_text
-from forethought.nodes.support.effort import Moment, open_subtasks, settle
+from forethought.nodes.support.effort import Moment, left_out, open_subtasks, settle
 from forethought.nodes.support.experience import advice_ids, advice_lines, recall
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.first_look import look_at
@@ -55,6 +55,7 @@ from forethought.nodes.support.task import (
 )
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import Plan as PlanReply
+from forethought.prompts.replies import PlannedSubtask
 from forethought.state.agent import AgentState, Plan, Progress
 from forethought.state.context import Context, UnknownSetting
 from forethought.state.draft import Draft
@@ -63,6 +64,8 @@ from forethought.state.reducers import with_statuses
 from forethought.tools.folders.given import Folders
 
 _log = logging.getLogger(__name__)
+_WHOLE = "Do the whole task, one step at a time."
+_NO_PLAN = "the model wrote no valid plan; one worker does the task step by step"
 
 
 async def planner(state: AgentState, runtime: Runtime[Context], *, services: Services) -> dict[str, Any]:
@@ -107,8 +110,9 @@ def _update_from_reply(
     best = revised.best
     if best.answer and not best.subtasks and answers_from(state, turn.context):
         return {**update, **_answered(best, state, update, turn)}
-    if fits := advice_ids(best.advice, state):
-        experience = state.get("experience", {})
+    experience = state.get("experience", {})
+    every = [advice["id"] for advice in experience.get("shown", [])]
+    if fits := every if turn.context.lean else advice_ids(best.advice, state):  # a lean reply names none
         named = dict.fromkeys([*experience.get("fits", []), *fits])
         update["experience"] = {**experience, "fits": list(named)}
     plan = new_plan(revised.best, state, progress, revised.revisions, turn.context)
@@ -130,6 +134,8 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
     for line in without_effect(context):
         _log.warning(line)
     update = await begin_task(state, turn.services, context)
+    if context.lean:
+        update["skipped"] = [left_out("full_replies", turn.why_lean, update["progress"])]
     begun = after_begin(state, update)
     if context.effort != "paper":
         update["look"] = await _look(begun, turn)
@@ -233,11 +239,26 @@ def _without_plan(
     if exhausted(state, context, revised.usage, steps=False):
         return {}
     if not old.get("subtasks") and not state.get("draft"):
+        if context.effort != "paper":
+            return _one_loop(state, update, context)
         failed = fail(f"no valid plan ({revised.problem})")
         return {**failed, "messages": [*update.get("messages", []), *failed["messages"]]}
     if old.get("approval") == "rejected":  # what a person refused is shown again, never carried out
         return plan_update({**old, "approval": "wanted"})
     return {}
+
+
+def _one_loop(state: AgentState, update: dict[str, Any], context: Context) -> dict[str, Any]:
+    """The plan for a model that writes no valid one: one worker does the whole task, without re-plans."""
+    progress: Progress = update["progress"]
+    whole = PlanReply(subtasks=[PlannedSubtask(id="task", description=_WHOLE)], defects=[])
+    plan = new_plan(whole, state, progress, 0, context)
+    plan |= {"why": _NO_PLAN, "reviewed": True, "approval": "wanted" if context.approve_plan else ""}
+    return {
+        **plan_update(plan),
+        "progress": {**progress, "version": plan["version"], "replans": context.max_replans},
+        "skipped": [*update.get("skipped", []), left_out("planning", _NO_PLAN, progress)],
+    }
 
 
 def new_plan(
@@ -286,7 +307,7 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
     """The planner's prompt: fixed part, situation, memory, what has happened, what is left."""
     results, reader = state.get("results", {}), Reader(context.sizes, state["task"])
     return prompt_messages(
-        "planner",
+        context.styled("planner"),
         asked=plan_fields(state, context),
         answers_from=answers_from(state, context),
         threshold=context.plan_threshold,

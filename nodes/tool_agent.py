@@ -31,6 +31,7 @@ from forethought.nodes.support.services import Services, Turn
 from forethought.nodes.support.situation import situation
 from forethought.nodes.support.state_reader import read_state
 from forethought.nodes.support.tool_env import earlier_failure
+from forethought.prompts.lean_replies import example_move
 from forethought.prompts.render import prompt_messages
 from forethought.prompts.replies import ToolChoice
 from forethought.prompts.tool_choice import tool_choice_spec
@@ -227,7 +228,8 @@ def tool_messages(
     results = result_items(state.get("results", {}), reader, history, subtask["depends_on"])
     earlier, steps = own_steps([step for step in history if step["subtask"] == key and step["ok"]], reader)
     messages = prompt_messages(
-        "tool_agent",
+        context.styled("tool_agent"),
+        example=example_move(services.offered(state)) if context.lean else {},
         full_tools=describe(services.offered(state)),
         intra=context.wants("tool_intra"),
         threshold=context.tool_threshold,

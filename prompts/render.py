@@ -1,4 +1,4 @@
-"""Rendering of prompt templates: one Markdown file a model call, in this folder.
+"""Rendering of prompt templates: one Markdown file a model call, in this folder (lean/: for small models).
 
 A template has a fixed part (`system`) and a changing part (`user`), parted by a line `=== user ===`. What
 never changes stands first, history is appended, what changes last stands last: so that a provider's prompt
@@ -25,7 +25,8 @@ from forethought.text import fence
 
 
 def _templates(folder: Path) -> dict[str, str]:
-    return {path.name: path.read_text("utf-8") for path in folder.glob("*.md")}
+    paths = folder.rglob("*.md")
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
 
 
 _FOLDER = Path(__file__).resolve().parent

@@ -14,6 +14,7 @@ from typing import Any
 from forethought.models.extract import find_object
 from forethought.models.schema import NotStrict, drop_nulls, json_schema, strict_schema
 from forethought.models.types import Function, ReplySpec, reply_spec
+from forethought.prompts.lean_replies import REPAIRS, full_move, lean_move_schema
 from forethought.prompts.replies import Defect, ToolChoice
 from forethought.state.context import Context
 from forethought.tools.base import Tool
@@ -27,6 +28,8 @@ RESERVED = (FINISH, REPLAN)
 
 def tool_choice_spec(tools: Mapping[str, Tool], context: Context) -> ReplySpec[ToolChoice]:
     """The spec of a ToolChoice over `tools`, as one JSON object or as functions."""
+    if context.lean:
+        return _lean_spec(tools, context)
     functions = context.proposals == "functions"
     schemas, strict = argument_schemas(tools)
     offered = _functions(tools, schemas, context) if functions else ()
@@ -36,6 +39,15 @@ def tool_choice_spec(tools: Mapping[str, Tool], context: Context) -> ReplySpec[T
         return _parse(reply, tools, context)
 
     return ReplySpec("ToolChoice", _schema(schemas, context), parse, functions=offered, strict=strict)
+
+
+def _lean_spec(tools: Mapping[str, Tool], context: Context) -> ReplySpec[ToolChoice]:
+    schema = lean_move_schema(tools, [FINISH, REPLAN] if context.replanning else [FINISH])
+
+    def parse(value: Any) -> ToolChoice:
+        return _parse(full_move(value, RESERVED), tools, context)
+
+    return ReplySpec("ToolChoice", schema, parse, strict=False, repairs=REPAIRS)
 
 
 def argument_schemas(tools: Mapping[str, Tool]) -> tuple[dict[str, Json], bool]:

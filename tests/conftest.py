@@ -38,7 +38,8 @@ _BROWSER_TESTS = Path(__file__).parent / "browser"
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave the browser tests out where there is no browser; the last line says so."""
-    return True if collection_path == _BROWSER_TESTS and not find_chromium() else None
+    below = collection_path.is_relative_to(_BROWSER_TESTS)
+    return True if below and not find_chromium() else None
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -65,7 +65,7 @@ def _break_off() -> None:
     import os, signal, time
     if os.environ.pop("BREAK_OFF", ""):
         os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(3)
+        time.sleep(1)
 """
 """Added to the pages' tools: the order that Ctrl-C interrupts, if the environment says so."""
 Words = tuple[str, ...]

@@ -202,6 +202,7 @@ def test_the_last_line_says_when_no_browser_was_found(tmp_path: Path) -> None:
     )
     last = done.stdout.splitlines()[-1]
     assert last == "browser tests: not run, no Chromium found; install the package chromium", done.stderr
+    assert "error" not in done.stdout
 
 
 def test_what_the_page_on_threats_names_exists() -> None:

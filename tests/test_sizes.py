@@ -17,7 +17,9 @@ from forethought.models.types import Message, ReplySpec, reply_spec
 from forethought.nodes.answer_agent import answer_messages
 from forethought.nodes.planner import planner_messages
 from forethought.nodes.prospective_reflector import reflector_messages
+from forethought.nodes.support.answer_reply import answer_spec
 from forethought.nodes.support.budget import reserve_tokens
+from forethought.nodes.support.plan_reply import plan_spec
 from forethought.nodes.support.services import Services
 from forethought.nodes.tool_agent import subtask_of, tool_messages
 from forethought.prompts.replies import ForeseeingAnswer, Plan, PlanDiagnosis
@@ -26,12 +28,14 @@ from forethought.settings import Settings
 from forethought.sizes import Sizes
 from forethought.state.agent import AgentState
 from forethought.state.context import Context
+from forethought.state.reply_style import with_style
 from forethought.tools.files import FileStore
 from forethought.tools.registry import toolbox
 from tests.support.sample_state import early
 
 FIGURES = [name for name in vars(sizes) if name.isupper()]
 LONGEST = Context(foresight="both", effort="paper")
+LEAN = with_style(Context(), lean=True)
 
 
 def tokens(messages: Sequence[Message], reply: ReplySpec[Any]) -> int:
@@ -47,7 +51,11 @@ def fixed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     files: Any = [{"name": f"a.{kind}", "hash": "0" * 64} for kind in ("xlsx", "png", "mp3")]
     state, errors = AgentState(**{**early(), "files": files}), load_planning_errors(None)
     worker, _ = tool_messages(state, subtask_of(state, "read_costs"), services, LONGEST)
+    lean, _ = tool_messages(state, subtask_of(state, "read_costs"), services, LEAN)
     return {
+        "lean planner": tokens(planner_messages(state, services, LEAN), plan_spec(state, LEAN, {})),
+        "lean tool": tokens(lean, tool_choice_spec(services.offered(state), LEAN)),
+        "lean answer": tokens(answer_messages(state, services, LEAN), answer_spec(LEAN, mends=True)),
         "planner": tokens(planner_messages(state, services, LONGEST), reply_spec(Plan)),
         "reflector": tokens(reflector_messages(state, services, LONGEST, errors), reply_spec(PlanDiagnosis)),
         "tool": tokens(worker, tool_choice_spec(services.offered(state), LONGEST)),
@@ -57,9 +65,19 @@ def fixed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
 
 def broken(fixed: dict[str, int]) -> set[str]:
     """The relations that do not hold."""
-    least, usual = Sizes(sizes.LEAST_WINDOW_TOKENS), Sizes(sizes.WINDOW_TOKENS)
+    least, usual = Sizes(sizes.LEAST_FULL_TOKENS), Sizes(sizes.WINDOW_TOKENS)
+    small = Sizes(sizes.LEAST_WINDOW_TOKENS, lean=True)
+    lean = max(value for role, value in fixed.items() if role.startswith("lean"))
     found = {
         "every role's prompt fits its fixed part": max(fixed.values()) <= sizes.FIXED_TOKENS,
+        "every lean prompt fits its fixed part": lean <= sizes.LEAN_FIXED_TOKENS <= 2 * lean,
+        "a lean reply takes an eighth of the smallest window": 0.1
+        <= sizes.LEAN_REPLY_TOKENS / sizes.LEAST_WINDOW_TOKENS
+        <= 0.15,
+        "a full prompt leaves a third of its smallest window": 2_500
+        <= sizes.LEAST_FULL_TOKENS - sizes.FIXED_TOKENS - sizes.REPLY_TOKENS
+        <= 3_500,
+        "the smallest window of all shows half a page": 800 <= small.part <= 1_000,
         "the reserve holds an answer": fixed["answer"] + sizes.REPLY_TOKENS <= sizes.ANSWER_TOKENS,
         "the reserve is no more than a prompt": sizes.ANSWER_TOKENS
         <= sizes.FIXED_TOKENS + sizes.REPLY_TOKENS,
@@ -68,17 +86,19 @@ def broken(fixed: dict[str, int]) -> set[str]:
         "a window of 32,000 has the usual first look": Sizes(32_000).looked == usual.looked == usual.part,
         "the smallest window's first look is at most an observation": least.looked <= least.observation,
         "the usual window does not shorten them": usual.observation == sizes.LONGEST_OBSERVATION,
+        "usual passages leave room for more than a note": usual.passages <= usual.observation - 1_000,
         "a small share is two to three thousand tokens": 6_000 <= usual.small <= 9_000,
         "a question is put to several observations": usual.observation * 4 <= usual.inspected <= usual.seen,
     }
-    for size in (least, usual):
+    for size in (small, least, usual):
         shares = size.seen + size.results + sizes.WRITTEN_KINDS * size.written + size.looked
         found |= {
             f"the shares fill the room of {size.window}": 0.98 * size.material <= shares <= size.material,
             f"an observation is whole of {size.window}": size.observation <= size.seen * 2 // 3,
             f"a result is whole of {size.window}": size.observation <= size.results,
             f"a part and its heading fit of {size.window}": size.part + 500 <= size.observation,
-            f"passages and their note fit of {size.window}": size.passages + 200 <= size.observation,
+            f"passages and their note fit of {size.window}": 200 <= sizes.NOTE <= 300
+            and size.passages + sizes.NOTE <= size.observation,
             f"passages exceed parts of {size.window}": size.observation / 2 < size.part < size.passages,
         }
     return {name for name, holds in found.items() if not holds}

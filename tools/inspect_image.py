@@ -12,7 +12,6 @@ from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.reader import read_apart
 from forethought.tools.given_files import answer_about, find_file, not_of_kind, stored_bytes
 from forethought.tools.kinds import PICTURES, is_pdf, picture_kind
-from forethought.tools.media.picture import Picture
 
 
 async def inspect_image(
@@ -38,6 +37,8 @@ async def inspect_image(
         answered = await read_apart({"job": "picture", "page": page}, data, env.settings)
     except Unreadable as error:
         raise ToolError(f"{name} {error.what}", cause=error.cause, hint=error.hint) from error
+    from forethought.tools.media.picture import Picture  # which loads Pillow
+
     picture = Picture(**{**answered, "data": base64.b64decode(answered["data"])})
     image = Image(
         picture.mime,

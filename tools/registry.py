@@ -51,6 +51,8 @@ BUILT_IN = (
 MANY_FILES = 10
 """Given files from which they are read by one call."""
 
+_LEAN_BRIEF = 160
+"""Maximum characters of a tool's purpose in a lean prompt."""
 LONG_FILE = 100_000
 """Bytes from which a file is searched and not only read."""
 AnyTool = Tool | BaseTool | Callable[..., Any]
@@ -150,6 +152,17 @@ def outline(tools: Mapping[str, Tool]) -> str:
         )
         or "There are none: work from what is given."
     )
+
+
+def lean_outline(tools: Mapping[str, Tool]) -> str:
+    """The tools in a short line each, for small models: name, arguments ("?": optional) and purpose."""
+    lines = []
+    for tool in tools.values():
+        required = json_schema(tool.arguments).get("required", ())
+        names = (name if name in required else f"{name}?" for name in _properties(tool))
+        line = f"{tool.name}({', '.join(names)}): {one_line(tool.brief, _LEAN_BRIEF)}"
+        lines.append(fence(line, "foreign_tool", name=tool.name) if tool.foreign else line)
+    return "\n".join(lines) or "There are none."
 
 
 def _of_module(name: str) -> list[Tool]:

@@ -7,13 +7,15 @@ import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-
-import regex
+from typing import TYPE_CHECKING
 
 from forethought.text import cut, how_many
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.folders.given import Folders, file_origins
 from forethought.tools.folders.records import Entry, Hit
+
+if TYPE_CHECKING:
+    import regex
 
 _HITS = 12
 """Passages of a page."""
@@ -106,6 +108,8 @@ def _matches(
     env: ToolEnv, query: str, entries: Sequence[Entry], context: int, page: int, searched: str
 ) -> Observation:
     assert env.folders is not None, "a run with files"
+    import regex
+
     try:
         wanted = regex.compile(query, regex.IGNORECASE | regex.MULTILINE)
     except regex.error as error:
@@ -158,6 +162,8 @@ def _shown(
 
 def _lines(text: str, wanted: regex.Pattern[str], context: int, ends: float) -> Iterator[str]:
     """The lines of each match, numbered, with those around; a line with several matches comes once."""
+    import regex
+
     starts: list[int] = []
     last = -1
     for match in wanted.finditer(text, timeout=max(ends - time.monotonic(), 0.01), concurrent=True):

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from forethought.app import view
 from forethought.app.text import clean, one_line
+from forethought.text import how_many
 
 if TYPE_CHECKING:
     from forethought.collecting.estimate import Cost
@@ -171,6 +172,12 @@ class RunDisplay(StreamDisplay):
             case "thinking":
                 role = one_line(event.get("role"), 20)
                 self._busy[who] = f"{role} is thinking" + (f" about {who}" if event.get("subtask") else "")
+            case "writing":
+                role, tokens = one_line(event.get("role"), 20), how_many(event.get("tokens") or 0, "token")
+                speed = f"{event['per_second']} a second" if event.get("per_second") else "just begun"
+                self._busy[who] = (
+                    f"{role} is writing{f' for {who}' if event.get('subtask') else ''}: {tokens}, {speed}"
+                )
             case "acting":
                 self._busy[who] = f"{who}: {view.call(event.get('tool'), event.get('arguments'), 60)}"
             case "reading":

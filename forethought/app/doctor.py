@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from rich.text import Text
 
-from forethought.app.command_flags import CommandOptions
+from forethought.app.command_flags import CommandOptions, flag
 from forethought.app.config import set_variables
 from forethought.app.display import make_console
 from forethought.app.errors import ANSWERED, FAILED, CliError, explain, input_errors
@@ -52,6 +52,8 @@ class DoctorOptions(CommandOptions):
 
     offers = "db base_url"
 
+    model: str | None = flag(help="Ask this model once in each form instead.", metavar="M")
+
 
 @dataclass(frozen=True)
 class Check:
@@ -64,7 +66,9 @@ class Check:
 
 
 def doctor(options: DoctorOptions) -> int:
-    """Check this installation: packages, database, keys."""
+    """Check this installation: packages, database, keys. With --model, ask that model in each form."""
+    if options.model:
+        return _try_model(options.model, options)
     checks = list(run_checks(settings_from(options)))
     works = all(check.ok for check in checks if check.core)
     if options.as_json:
@@ -78,6 +82,36 @@ def doctor(options: DoctorOptions) -> int:
     broken = ", ".join(check.name for check in checks if check.core and not check.ok)
     console.print(f"runs cannot start; fix: {broken}" if broken else "everything that a run needs works")
     return ANSWERED if works else FAILED
+
+
+def _try_model(model: str, options: DoctorOptions) -> int:
+    """Ask `model` in each form, and print the results."""
+    from forethought.models.live import LiveTransport
+    from forethought.models.probe import SHAPES, Found, probe
+    from forethought.models.types import ModelError
+
+    settings, console, found = settings_from(options), make_console(), list[Found]()
+
+    async def ask() -> None:
+        transport = LiveTransport(settings)
+        transport.verify(model)
+        async for each in probe(transport, model):
+            found.append(each)
+            if not options.as_json:
+                mark, style = ("ok", "green") if each.works else ("--", "yellow")
+                line = Text(f"{mark}  ", style=style).append(f"{each.what:<22}", style="default")
+                console.print(line.append(f"{each.seconds:6.1f}s  {one_line(each.detail, 160)}", style="dim"))
+
+    try:
+        asyncio.run(ask())
+    except ModelError as error:
+        raise CliError(str(error)) from error
+    shape = any(each.works for each in found if each.what in SHAPES)
+    if options.as_json:
+        print(to_json({"ok": shape, "model": model, "forms": [asdict(each) for each in found]}))
+    else:
+        console.print("runs ask by the first form that works" if shape else "no form brings a JSON object")
+    return ANSWERED if shape else FAILED
 
 
 def run_checks(settings: Settings) -> Iterator[Check]:

@@ -169,10 +169,11 @@ def usage_of(state: Mapping[str, Any]) -> Json:
         "unpriced",
         "estimated",
         "fallbacks",
+        "cut",
     )
     total = {name: sum(usage.get(name, 0) for usage in roles) for name in names}
     usd = None if total.pop("unpriced") else round(float(total["usd"]), 6)
-    rare = {name: count for name in ("estimated", "fallbacks") if (count := total.pop(name))}
+    rare = {name: count for name in ("estimated", "fallbacks", "cut") if (count := total.pop(name))}
     return {**total, "usd": usd, **rare}
 
 

@@ -329,7 +329,8 @@ def usage_line(usage: Json) -> str:
     tokens = f"{usage.get('input_tokens', 0):,} + {usage.get('output_tokens', 0):,} tokens"
     price = "price unknown" if usage.get("usd") is None else f"${usage['usd']:.4f}"
     calls = how_many(usage.get("calls", 0), "model call")
-    return f"{calls}, {about}{tokens} ({usage.get('cached_tokens', 0):,} cached), {price}"
+    cut = f", {usage['cut']:,} cut off" if usage.get("cut") else ""
+    return f"{calls}, {about}{tokens} ({usage.get('cached_tokens', 0):,} cached), {price}{cut}"
 
 
 def seconds(value: Any) -> str:

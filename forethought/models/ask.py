@@ -8,6 +8,7 @@ ones too, and travels on the error when there is no reply.
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
@@ -17,8 +18,11 @@ from pydantic import ValidationError
 
 from forethought.models import pricing, providers
 from forethought.models.allowance import Allowance, count
-from forethought.models.extract import find_object
+from forethought.models.extract import NoObject, find_object
 from forethought.models.fallback import Fallbacks
+from forethought.models.fit import fit, told_window
+from forethought.models.forms import SMALL_WINDOW
+from forethought.models.limits import RAISED, reply_limit
 from forethought.models.types import (
     ConfigurationError,
     Listener,
@@ -31,6 +35,7 @@ from forethought.models.types import (
     ReplyError,
     ReplyResult,
     ReplySpec,
+    SmallerWindow,
     Transport,
     Usage,
 )
@@ -41,7 +46,9 @@ from forethought.telemetry import operation
 from forethought.text import fence, sanitize_text
 
 T = TypeVar("T")
-MAX_REPAIRS = 2
+_WARY = 0.7
+"""The share of the window that is used after the server found a prompt too long: it counts other tokens."""
+_log = logging.getLogger(__name__)
 _SHOWN = 4_000
 """Characters of a bad reply that are shown to the model again."""
 
@@ -56,6 +63,8 @@ class Models:
             transport = LiveTransport(settings)
         self.settings, self.transport = settings, transport
         self._fallbacks = Fallbacks()
+        self._told: dict[str, int] = {}
+        """Windows that servers named when they refused a prompt, by model."""
 
     def verify(self, models: Iterable[str]) -> None:
         """Before the first call: each model is allowed, its provider known and installed, its key set.
@@ -79,15 +88,19 @@ class Models:
             return None
         return pricing.price(name, provider, self.settings.base_url, input_tokens, output_tokens, 0)
 
-    def window(self, models: Iterable[str]) -> int:
-        """Tokens of context that all of these models take: what the operator says, or what is known of them,
-        of which no more is used than `WINDOW_TOKENS`."""
-        if self.settings.context_tokens:
-            return self.settings.context_tokens
-        known = (
-            [self.transport.window(model) for model in models] if isinstance(self.transport, Provider) else []
-        )
-        return min([WINDOW_TOKENS, *(max(tokens, LEAST_WINDOW_TOKENS) for tokens in known if tokens)])
+    def window(self, models: Iterable[str], stated: int | None = None) -> int:
+        """Tokens of context that all of these models take.
+
+        That is the number `stated` by the run or the operator, or else the known one of the smallest model,
+        at most `WINDOW_TOKENS`; and no more than a server named when it refused a prompt.
+        """
+        models = list(models)
+        known = [self._told.get(model) for model in models]
+        stated = stated or self.settings.context_tokens
+        if stated is None and isinstance(self.transport, Provider):
+            known += [self.transport.window(model) for model in models]
+        tokens = [max(number, LEAST_WINDOW_TOKENS) for number in known if number]
+        return min([stated or WINDOW_TOKENS, *tokens])
 
     def _allow(self, model: str) -> None:
         allowed = self.settings.allowed_models
@@ -105,10 +118,12 @@ class Models:
         fallback: str | None = None,
         allowance: Allowance | None = None,
         listener: Listener | None = None,
+        window: int | None = None,
     ) -> ReplyResult[T]:
         """The validated reply of `model` to `messages`; `check` names what is wrong with it beyond its own
         fields. `fallback` is asked where `model` gives none (see `forethought.models.fallback`). `listener`
-        is told each reply while it comes, unchecked, but without secrets.
+        is told each reply while it comes, unchecked, but without secrets. `window` is what the run knows of
+        the model's context; by it and by the role the reply is limited.
 
         What it costs is booked in `allowance` as it comes, also where the question is cancelled; when it is
         spent, neither a repair is asked for nor a retry waited for.
@@ -122,24 +137,34 @@ class Models:
         allowance = allowance or Allowance()
         usage = allowance.new_record()
         shape = reply.name, reply.schema, reply.functions, reply.strict
-        request = ModelRequest(role, model, tuple(messages), *shape, allowance.deadline, listener)
+        window = window or self.window([model])
+        limit = reply_limit(role, window)
+        request = ModelRequest(
+            role, model, tuple(messages), *shape, allowance.deadline, listener, limit=limit, window=window
+        )
         problem, repairs = "", 0
         while True:
             got = await self._send(request, fallback, usage, allowance.whole_seconds)
             if got.finish_reason == "refusal":
                 reason = got.text.strip()[:200] or "no reason given"
                 raise ReplyError(f"{reply.name}: the model refused: {reason}", usage, f"refused: {reason}")
+            if got.finish_reason in ("length", "runaway"):
+                usage["cut"] = usage.get("cut", 0) + 1
+                if request.limit == limit and _needs_more(got, request) and not allowance.spent():
+                    request = replace(request, limit=limit * RAISED)
+                    continue
             try:
                 value, text = _accept(got, reply, check)
             except ValueError as error:
                 problem = describe(error)
                 spent = allowance.spent()
-                if repairs == MAX_REPAIRS or spent:
+                if repairs == reply.repairs or spent:
                     reason = f"{problem}; the budget of {spent} is spent" if spent else problem
                     message = f"{reply.name}: no valid reply after {repairs} repairs: {reason}"
                     raise ReplyError(message, usage, problem) from error
                 repair = _repair(got, reply, problem)
-                request = replace(request, messages=(*request.messages, *repair))
+                avoid = request.avoid | ({got.method} if isinstance(error, NoObject) else set())
+                request = replace(request, messages=(*request.messages, *repair), avoid=avoid)
                 repairs += 1
                 continue
             return ReplyResult(value, text, usage, repairs, got.model or model)
@@ -182,6 +207,19 @@ class Models:
         return got
 
     async def _send_once(self, request: ModelRequest, redact: Callable[[str], str]) -> ModelReply:
+        """The reply to the request as it fits the window; once more if the server finds it too long."""
+        try:
+            return await self._transfer(_fitted(request, request.window), redact)
+        except ConfigurationError as error:
+            if not (told := told_window(str(error), request.window)):
+                raise
+            self._told[request.model] = told
+            if told < request.window:
+                window = f"{told:,} tokens: set context_tokens={told}"
+                raise SmallerWindow(f"model {request.model} has a window of {window}") from error
+            return await self._transfer(_fitted(request, int(told * _WARY)), redact)
+
+    async def _transfer(self, request: ModelRequest, redact: Callable[[str], str]) -> ModelReply:
         """The transport's reply, as one operation of the trace."""
         attributes = {"gen_ai__request__model": request.model, "forethought__role": request.role}
         with operation("chat", request.model, **attributes, forethought__reply=request.reply) as done:
@@ -202,10 +240,35 @@ class Models:
         return replace(got, text=redact(got.text), calls=calls)
 
 
+def _fitted(request: ModelRequest, window: int) -> ModelRequest:
+    """The request within so many tokens; the log says how much was cut. Raises ConfigurationError."""
+    reply = min(request.limit, window // 8)
+    try:
+        messages, missing = fit(request.messages, request.schema, window, reply)
+    except ValueError as error:
+        raise ConfigurationError(
+            f"model {request.model}: {error}; offer fewer tools, or choose a model with a larger window"
+        ) from error
+    if missing:
+        _log.warning(
+            "%s: %s characters did not fit the window of %s and were left out of a prompt",
+            request.role, f"{missing:,}", request.model,
+        )  # fmt: skip
+    return replace(request, messages=messages)
+
+
+def _needs_more(got: ModelReply, request: ModelRequest) -> bool:
+    """Whether our own limit cut the reply off, and the window has room for a longer one."""
+    ours = got.finish_reason == "length" and got.output_tokens >= request.limit * 0.9
+    return ours and request.window > SMALL_WINDOW
+
+
 def _accept(got: ModelReply, spec: ReplySpec[T], check: Callable[[T], str | None] | None) -> tuple[T, str]:
     """The reply and its JSON text. Raises ValueError that says what is wrong with it."""
     if got.finish_reason == "length":
         raise ValueError("the reply was cut off at the length limit: write a shorter one")
+    if got.finish_reason == "runaway":
+        raise ValueError("the reply repeated itself or did not end: write a short one")
     value = _called(got, spec) if spec.functions else find_object(got.text)
     parsed = spec.parse(value)
     wrong = check(parsed) if check else None

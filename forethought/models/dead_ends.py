@@ -41,13 +41,13 @@ def dead_end(error: BaseException, base_url: str | None) -> DeadEnd | None:
     if peer and host and int(peer[2]) != (parts.port or _PORTS.get(parts.scheme)):
         proxy = f"the proxy {peer[1]}:{peer[2]} refuses connections"
         return DeadEnd(f"{proxy}: start it, or set NO_PROXY={host} to reach {place} without it")
-    if _is_loopback(host):
+    if is_loopback(host):
         return DeadEnd(f"connection refused: is Ollama (or the server at {place}) running?")
     line = f"connection refused: is the server at {place} running? If so, correct {setting}"
     return DeadEnd(line, PATIENCE_S)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     """Whether a host is this machine by its name or number."""
     try:
         return ipaddress.ip_address(host).is_loopback

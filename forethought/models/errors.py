@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from langgraph.errors import GraphBubbleUp
@@ -36,6 +36,9 @@ _HINTS = {
     403: "the key lacks permission",
     404: "no such model or address",
 }
+_UNKNOWN_MODEL = re.compile(
+    r"model\b.{0,120}?(not found|does not exist|is not available)", re.IGNORECASE | re.DOTALL
+)
 _OTHER_MODEL_MAY_SERVE = frozenset({402, 404, 410})
 
 
@@ -57,6 +60,9 @@ def status_of(error: BaseException) -> int | None:
             status = getattr(link, name, None)
             if isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600:
                 return status
+        response: Any = getattr(link, "response", None)
+        if isinstance(response, Mapping):  # of Bedrock's client
+            return (response.get("ResponseMetadata") or {}).get("HTTPStatusCode")
     return None
 
 
@@ -76,7 +82,7 @@ def requested_wait(error: BaseException) -> float | None:
         headers: Any = getattr(getattr(link, "response", None), "headers", None) or {}
         if re.fullmatch(r"\d+(\.\d+)?", seconds := headers.get("retry-after", "")):
             return min(float(seconds), LONGEST_WAIT_S)
-    delay = _DELAY.search(_words(error))
+    delay = _DELAY.search(words(error))
     return min(float(delay[1]), LONGEST_WAIT_S) if delay else None
 
 
@@ -86,13 +92,18 @@ def is_filtered(error: BaseException) -> bool:
     return status_of(error) in (400, 422) and bool(_FILTER.search(f"{codes} {error}"))
 
 
+def is_unknown_model(error: BaseException) -> bool:
+    """Whether the server says that it has no such model."""
+    return status_of(error) == 404 and bool(_UNKNOWN_MODEL.search(words(error)))
+
+
 def is_transient(error: BaseException) -> bool:
     """Whether the same request may well be answered next time."""
     if isinstance(error, (ModelError, GraphBubbleUp)) or _is_untrusted(error):
         return False
     status = status_of(error)
     if status == 429:
-        return not _QUOTA.search(_words(error))
+        return not _QUOTA.search(words(error))
     if status is not None and status >= 400:
         return status in _RETRIED_4XX or (status >= 500 and status not in _PERMANENT)
     return any(
@@ -131,8 +142,8 @@ def model_error(error: BaseException, model: str, tries: int) -> ModelError | No
     return None
 
 
-def _words(error: BaseException) -> str:
-    """What the errors on the chain say, with their bodies."""
+def words(error: BaseException) -> str:
+    """The words of the errors on the chain, with their bodies."""
     return " ".join(
         f"{link} {getattr(link, 'body', '')} {getattr(link, 'details', '')}" for link in chain(error)
     )

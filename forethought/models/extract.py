@@ -14,6 +14,21 @@ _DEEPEST = 100
 """Levels of nesting that a reply may have: a checkpoint cannot copy any number of them."""
 
 
+class NoObject(ValueError):
+    """The text holds no JSON object."""
+
+
+def has_object(text: str) -> bool:
+    """Whether `find_object` finds one."""
+    try:
+        find_object(text)
+    except NoObject:
+        return False
+    except ValueError:
+        pass
+    return True
+
+
 def find_object(text: str) -> dict[str, Any]:
     """The JSON object in `text`: the whole of it, a fenced block, or the longest object in the prose.
 
@@ -21,7 +36,7 @@ def find_object(text: str) -> dict[str, Any]:
     """
     text = text.strip()
     if not text:
-        raise ValueError("the reply is empty")
+        raise NoObject("the reply is empty")
     reason = ""
     for candidate in (text, *map(str.strip, _FENCE.findall(text))):
         try:
@@ -33,7 +48,7 @@ def find_object(text: str) -> dict[str, Any]:
             return _storable(value)
         reason = reason or f"a JSON object is needed, not {type(value).__name__}"
     if (longest := _longest(text)) is None:
-        raise ValueError(f"the reply holds no JSON object: {reason}")
+        raise NoObject(f"the reply holds no JSON object: {reason}")
     return _storable(longest)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -16,12 +15,16 @@ from forethought import own_loop
 from forethought.models import providers
 from forethought.models.chat_objects import identity
 from forethought.models.dead_ends import dead_end
-from forethought.models.errors import describe, is_filtered, status_of
+from forethought.models.errors import describe, is_filtered, is_unknown_model, status_of, words
+from forethought.models.forms import SMALL_WINDOW, Form, methods_for, next_form
 from forethought.models.http_client import http_client
-from forethought.models.methods import Method, bind_request, methods_for
+from forethought.models.known_forms import KnownForms, Passed
+from forethought.models.limits import with_room
+from forethought.models.methods import bind_request
 from forethought.models.pricing import price
 from forethought.models.provider_reply import model_reply
 from forethought.models.retry import Backoff, with_retries
+from forethought.models.servers import is_slow, server_of
 from forethought.models.types import (
     BACKENDS,
     Backend,
@@ -40,8 +43,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
 
-_OTHER_METHOD_MAY_SERVE = (None, 400, 404, 422, 501)
-"""Statuses (None: the provider's package has no such method) after which the next method is tried."""
+_OTHER_FORM_MAY_SERVE = (None, 400, 404, 422, 500, 501)
+"""Statuses (None: the provider's package has no such method) after which another form is tried."""
 _NO_IMAGES = (400, 404, 415, 422, 500, 501)
 """Statuses by which servers refuse images, local ones by 500."""
 
@@ -63,9 +66,7 @@ class LiveTransport:
             WeakKeyDictionary()
         )
         self._windows: dict[str, int | None] = {}
-        self._refused: set[tuple[str, str, Method, bool]] = set()
-        """Methods that failed where a later one served, by model and reply, with and without streaming: not
-        tried again."""
+        self.forms = KnownForms(settings.data_dir / "servers.json")
         self._absent_since: dict[str, float] = {}
         """When nobody answered for the first time, by model; infinity once there was an answer."""
 
@@ -107,31 +108,64 @@ class LiveTransport:
         if backend := self._backend(request.model):
             return await backend.send(request)
         chat = await self._chat(request.model)
-        has_images = _has_images(request)
         # Behind a base URL a model's name, by which the profile is found, says nothing about who serves it.
-        elsewhere = self._is_elsewhere(request.model)
-        if has_images and not elsewhere and (chat.profile or {}).get("image_inputs") is False:
+        elsewhere, profile = self._is_elsewhere(request.model), chat.profile or {}
+        if _has_images(request) and not elsewhere and profile.get("image_inputs") is False:
             raise _image_refusal(request.model, "its profile says so")
-        refused: list[tuple[str, str, Method, bool]] = []
-        ways = [None] if request.listener is None else [request.listener, None]
-        for method, listener in product(methods_for(request, chat.profile or {}), ways):
-            attempt = request.model, request.reply, method, listener is not None
-            if attempt in self._refused:
-                continue
+        own_limit = request.model in self._given and getattr(chat, "max_tokens", None)
+        limit = (
+            0
+            if own_limit or not request.limit
+            else with_room(request.limit, request.window, request.model, {} if elsewhere else profile)
+        )
+        return await self._in_some_form(replace(request, limit=limit), chat, profile)
+
+    async def _in_some_form(self, request: ModelRequest, chat: BaseChatModel, profile: Any) -> ModelReply:
+        """The reply in the first form that is taken."""
+        from langchain_openai.chat_models.base import BaseChatOpenAI
+
+        place = self._place(request.model)
+        note = self.forms.note(place)
+        found = methods_for(request, profile, isinstance(chat, BaseChatOpenAI))
+        methods = self.forms.fit(found, request, place)
+        wanted = request.listener is not None or note.slow or 0 < request.window <= SMALL_WINDOW
+        streams = wanted and note.streams
+        form = Form(methods[0], streams, frozenset(note.without))
+        passed: list[Passed] = []
+        while True:
             try:
-                raw = await self._ask(replace(request, listener=listener), method, chat)
+                raw = await self._ask(request, form, chat)
             except ModelError as error:
-                status = status_of(error)
-                unsuitable = isinstance(error, ConfigurationError) and status in _OTHER_METHOD_MAY_SERVE
-                if unsuitable and (method != "prompt" or listener):
-                    refused.append(attempt)
-                    continue
-                if has_images and status in _NO_IMAGES and not isinstance(error, ReplyError):
-                    raise _image_refusal(request.model, str(error)) from error
-                raise
-            self._refused.update(refused)
-            return model_reply(raw, request, *self._identity(request.model))
-        raise AssertionError("the schema in the prompt is always tried, and never left out")
+                following = None
+                if _may_be_form(error):
+                    following = next_form(form, words(error), methods, request, streams)
+                if following is None:
+                    refused = status_of(error) in _NO_IMAGES and not isinstance(error, ReplyError)
+                    if refused and _has_images(request):
+                        raise _image_refusal(request.model, str(error)) from error
+                    raise
+                passed.append((form, following, error))
+                form = following
+                continue
+            self.forms.learn(request, place, form, passed)
+            reply = replace(model_reply(raw, request, *self._identity(request.model)), method=form.method)
+            self.forms.judge(request, place, form, reply)
+            return reply
+
+    def _place(self, model: str) -> tuple[str, str]:
+        """The server and the name of a model, by which its note is kept."""
+        provider, name, address = self._identity(model)
+        return server_of(provider, address), name
+
+    async def try_once(self, request: ModelRequest, form: Form, patience_s: float) -> ModelReply:
+        """The reply in one form, without retries. Raises what the provider's package raises."""
+        chat = await self._chat(request.model)
+        raw = await bind_request(request, form, chat, patience_s=patience_s)()
+        return model_reply(raw, request, *self._identity(request.model))
+
+    def remember(self, model: str, **changes: Any) -> None:
+        """Change the note on the server of `model` (see `servers.Note`)."""
+        self.forms.change(self._place(model), **changes)
 
     def _backend(self, model: str) -> Backend | None:
         """What asks `model` otherwise than over the network, made at its first use; None: a provider does."""
@@ -166,15 +200,10 @@ class LiveTransport:
             chats[model] = self._built(model, await http_client())
         return chats[model]
 
-    async def _ask(self, request: ModelRequest, method: Method, chat: BaseChatModel) -> AIMessage:
-        """The reply by one method, with retries."""
-        try:
-            in_thread = request.model in self._given and own_loop.is_here()
-            ask = bind_request(request, method, chat, in_thread=in_thread)
-        except (NotImplementedError, ValueError, TypeError) as error:
-            raise ConfigurationError(f"model {request.model} cannot be called: {error}") from error
+    async def _ask(self, request: ModelRequest, form: Form, chat: BaseChatModel) -> AIMessage:
+        """The reply in one form, with retries."""
         return await with_retries(
-            partial(self._once, request, ask),
+            partial(self._once, request, form, chat),
             model=request.model,
             retries=self.settings.request_retries,
             backoff=self.backoff,
@@ -182,11 +211,23 @@ class LiveTransport:
             sleep=sleep_unless_stopping,
         )
 
-    async def _once(self, request: ModelRequest, ask: Callable[[], Awaitable[AIMessage]]) -> AIMessage:
-        """One try; what the provider's package raises goes on to the retries."""
+    async def _once(self, request: ModelRequest, form: Form, chat: BaseChatModel) -> AIMessage:
+        """One try. An error of the provider's package goes on to the retries. A reply for which the time did
+        not suffice is streamed the next time."""
+        place = self._place(request.model)
+        if self.forms.note(place).slow:
+            form = replace(form, streams=self.forms.note(place).streams)
+        patience, started = self.settings.request_timeout_s, time.monotonic()
         try:
-            async with asyncio.timeout(self.settings.request_timeout_s):
-                reply = await ask()
+            in_thread = request.model in self._given and own_loop.is_here()
+            ask = bind_request(request, form, chat, patience_s=patience, in_thread=in_thread)
+        except (NotImplementedError, ValueError, TypeError) as error:
+            raise ConfigurationError(f"model {request.model} cannot be called: {error}") from error
+        try:
+            reply = await ask()
+            tokens = (getattr(reply, "usage_metadata", None) or {}).get("output_tokens") or 0
+            if not form.streams and tokens and is_slow(tokens, time.monotonic() - started):
+                self.forms.change(place, slow=True)
             self._absent_since[request.model] = math.inf
             if reply.type not in ("ai", "AIMessageChunk"):
                 raise ReplyError(
@@ -194,6 +235,8 @@ class LiveTransport:
                 )
             return reply
         except Exception as error:
+            if isinstance(error, TimeoutError) and not form.streams:
+                self.forms.change(place, slow=True)
             # Before its words are cut: half a key would not be found.
             redact_error(error, redactor(self.settings))
             if is_filtered(error):
@@ -201,11 +244,21 @@ class LiveTransport:
                 raise ReplyError(f"{request.reply}: {problem}", problem=problem) from error
             if status_of(error) == 500 and _has_images(request):
                 raise _image_refusal(request.model, describe(error)) from error
+            if status_of(error) == 500 and self.forms.fails_on(request, place, form, error):
+                reason = f"model {request.model} refused the request (HTTP 500): {describe(error)}"
+                raise ConfigurationError(reason) from error
             end, now = dead_end(error, self.settings.base_url), time.monotonic()
             since = self._absent_since.setdefault(request.model, now if end else math.inf)
             if end and since < now - end.patience_s:
                 raise TransportError(f"model {request.model}: {end.line} ({describe(error)})") from error
             raise
+
+
+def _may_be_form(error: ModelError) -> bool:
+    """Whether the form of the request may be what is refused."""
+    if not isinstance(error, ConfigurationError) or is_unknown_model(error):
+        return False
+    return status_of(error) in _OTHER_FORM_MAY_SERVE
 
 
 def _has_images(request: ModelRequest) -> bool:

@@ -1,7 +1,8 @@
 """The ways of asking a provider for a reply of a given shape.
 
 Best first: a strict JSON schema that the provider decodes against; one forced function (or those that are
-offered); the schema in the prompt, which every provider takes.
+offered); any JSON object, and the schema in the prompt; the schema in the prompt alone, which every provider
+takes.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from langgraph.constants import TAG_NOSTREAM
 
-from forethought.models.types import Listener, Message, ModelRequest
+from forethought.models.forms import Form
+from forethought.models.listening import listen
+from forethought.models.types import Message, ModelRequest
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -28,80 +31,107 @@ _UNSEEN: RunnableConfig = {"tags": [TAG_NOSTREAM]}
 """Keeps what the roles write, which is JSON, out of a run's `messages` stream."""
 _HEAD_CHARS = 1_000
 """Characters after the rules in which a task's prompts begin alike, and those of most others do not."""
-Method = Literal["schema", "function", "prompt"]
-
-
-def methods_for(request: ModelRequest, profile: Any) -> list[Method]:
-    """What the model's profile does not rule out, best first; the prompt is always left."""
-    methods: list[Method] = []
-    if request.strict and not request.functions and profile.get("structured_output") is not False:
-        methods.append("schema")
-    if profile.get("tool_calling") is not False:
-        methods.append("function")
-    return [*methods, "prompt"]
+_LIMITS = ("max_output_tokens", "num_predict", "max_tokens")
+"""The field that limits replies in LangChain's packages."""
+_CALL = {"function": {"type": "string"}, "arguments": {"type": "object"}}
+_ANY_CALL = {"type": "object", "properties": _CALL, "required": list(_CALL)}
 
 
 def bind_request(
-    request: ModelRequest, method: Method, chat: BaseChatModel, *, in_thread: bool = False
+    request: ModelRequest, form: Form, chat: BaseChatModel, *, patience_s: float, in_thread: bool = False
 ) -> Callable[[], Awaitable[AIMessage]]:
     """The question, ready to be put. The raw message is taken, so that a bad reply's cost is counted too.
 
-    `in_thread`: by the chat model's synchronous client, since the other one works in one event loop only.
+    Args:
+        request: The question.
+        form: The form of the request.
+        chat: The chat model.
+        patience_s: Seconds to wait for the reply, or for each piece of one that is streamed.
+        in_thread: By the chat model's synchronous client, since the other one works in one event loop only.
 
-    Raises ValueError, TypeError or NotImplementedError where the provider's package has no such method.
+    Returns:
+        A function that puts the question.
+
+    Raises:
+        ValueError, TypeError, NotImplementedError: The provider's package has no such method.
     """
     from langchain_openai.chat_models.base import BaseChatOpenAI
 
     openai = isinstance(chat, BaseChatOpenAI)
-    messages = langchain_messages(in_prompt(request) if method == "prompt" else request.messages)
-    options: Any = {"prompt_cache_key": _cache_key(request)} if _keys_caches(chat) else {}
-    if request.listener:
+    responses = openai and bool(getattr(chat, "use_responses_api", None))
+    asked_in_prompt = form.method in ("object", "prompt")
+    texts = in_prompt(request) if asked_in_prompt else request.messages
+    messages = langchain_messages(texts if form.sends("system", request) else without_system(texts))
+    keyed = is_openai(chat) and form.sends("cache_key", request)
+    options: Any = {"prompt_cache_key": _cache_key(request)} if keyed else {}
+    body: dict[str, Any] = {}
+    if form.streams:
         chat = chat.model_copy(update={"disable_streaming": False})
-        options |= {"stream_usage": True} if openai else {}
+        options |= {"stream_usage": form.sends("usage", request)} if openai and not responses else {}
+    if form.sends("limit", request):
+        chat, limits = _limited(request, form, chat, openai, responses)
+        options |= {"max_tokens": request.limit} if limits is None else {}
+        body |= limits or {}
     asked: Any = chat
-    if method == "function":
-        asked = _bind_functions(request, chat, openai)
-    elif method == "schema" and openai:
+    if form.method == "function":
+        asked = _bind_functions(request, form, chat, openai)
+    elif form.method == "object":
+        shape: Any = {"type": "json_object"}
+        if (
+            not is_openai(chat) and not responses
+        ):  # llama.cpp and its kin decode against it; others leave it unread
+            shape["schema"] = _ANY_CALL if request.functions else request.schema
+        body |= {"text": {"format": shape}} if responses else {"response_format": shape}
+    elif form.method == "schema" and openai:
         # In the extra body: with the argument, the SDK parses the reply itself and raises, usage lost.
-        shape = {"name": request.reply, "schema": request.schema, "strict": True}
-        options["extra_body"] = {"response_format": {"type": "json_schema", "json_schema": shape}}
-    elif method == "schema":
+        strict = {"strict": True} if form.sends("strict", request) else {}
+        inner = {"name": request.reply, "schema": request.schema, **strict}
+        kind = {"type": "json_schema"}
+        body |= (
+            {"text": {"format": kind | inner}}
+            if responses
+            else {"response_format": {**kind, "json_schema": inner}}
+        )
+    elif form.method == "schema":
         described = request.schema.get("description", request.reply)
         titled = {"title": request.reply, "description": described, **request.schema}
         structured: Any = chat.with_structured_output(titled, method="json_schema", include_raw=True)
         asked = structured.first.steps__["raw"]  # what comes after it parses the reply
-    if request.listener:
-        stream = _stream_in_thread if in_thread else type(asked).astream
-        return partial(_listen, partial(stream, asked, messages, _UNSEEN, **options), request.listener)
-    if in_thread:
-        return partial(asyncio.to_thread, asked.invoke, messages, _UNSEEN, **options)
-    return partial(asked.ainvoke, messages, _UNSEEN, **options)
+    options |= {"extra_body": body} if body else {}
+    if form.streams:
+        stream = partial(_stream_in_thread if in_thread else type(asked).astream, asked)
+        begin = partial(stream, messages, _UNSEEN, **options)
+        return partial(listen, begin, request.listener, request.limit, patience_s)
+    invoke = partial(asyncio.to_thread, asked.invoke) if in_thread else asked.ainvoke
+    return partial(_in_time, partial(invoke, messages, _UNSEEN, **options), patience_s)
 
 
-async def _stream_in_thread(asked: Any, *question: Any, **options: Any) -> AsyncIterator[Any]:
+async def _in_time(put: Callable[[], Awaitable[AIMessage]], patience_s: float) -> AIMessage:
+    async with asyncio.timeout(patience_s):
+        return await put()
+
+
+async def _stream_in_thread(asked: Any, *question: Any, **options: Any) -> AsyncGenerator[Any]:
     chunks = asked.stream(*question, **options)
     while (chunk := await asyncio.to_thread(next, chunks, None)) is not None:
         yield chunk
 
 
-async def _listen(stream: Callable[[], AsyncIterator[Any]], listener: Listener) -> AIMessage:
-    """The reply, of which `listener` is told while it comes."""
-    from langchain_core.messages import AIMessageChunk, message_chunk_to_message
-    from langchain_core.messages.ai import add_ai_message_chunks
-
-    chunks, text = list[Any](), ""
-    async for chunk in stream():
-        if not isinstance(chunk, AIMessageChunk):  # of a model that does not stream
-            return chunk  # type: ignore[no-any-return]
-        chunks.append(chunk)
-        if more := chunk.text or "".join(call["args"] or "" for call in chunk.tool_call_chunks):
-            text += more
-            await listener(text)
-    reply: Any = message_chunk_to_message(add_ai_message_chunks(*chunks))
-    return reply  # type: ignore[no-any-return]
+def _limited(
+    request: ModelRequest, form: Form, chat: BaseChatModel, openai: bool, responses: bool
+) -> tuple[Any, Any]:
+    """The chat model and the fields of the body that limit the reply; None: the package turns its own
+    argument into the field of its protocol."""
+    if responses:
+        return chat, None
+    if openai:
+        own = form.sends("max_tokens", request) and not is_openai(chat)
+        return chat, {"max_tokens" if own else "max_completion_tokens": request.limit}
+    field = next((name for name in _LIMITS if name in type(chat).model_fields), None)
+    return (chat.model_copy(update={field: request.limit}) if field else chat), {}
 
 
-def _keys_caches(chat: BaseChatModel) -> bool:
+def is_openai(chat: BaseChatModel) -> bool:
     """Whether `chat` asks OpenAI itself: other servers of its protocol may refuse a field that they do not
     know."""
     client = getattr(chat, "root_async_client", None)
@@ -115,12 +145,12 @@ def _cache_key(request: ModelRequest) -> str:
     return sha256(f"{rules}{situation[:_HEAD_CHARS]}".encode(errors="replace")).hexdigest()[:32]
 
 
-def _bind_functions(request: ModelRequest, chat: BaseChatModel, openai: bool) -> Any:
+def _bind_functions(request: ModelRequest, form: Form, chat: BaseChatModel, openai: bool) -> Any:
     """The chat model with the functions offered, or with one named as the reply, and a call forced."""
     offered = [(f.name, f.description, f.parameters) for f in request.functions] or [
         (request.reply, request.schema.get("description", f"The {request.reply}."), request.schema)
     ]
-    strict = {"strict": True} if openai and request.strict else {}
+    strict = {"strict": True} if openai and form.sends("strict", request) else {}
     tools = [
         {
             "type": "function",
@@ -128,8 +158,10 @@ def _bind_functions(request: ModelRequest, chat: BaseChatModel, openai: bool) ->
         }
         for name, description, parameters in offered
     ]
-    options = {"parallel_tool_calls": False} if openai and len(tools) > 1 else {}
-    return chat.bind_tools(tools, tool_choice=offered[0][0] if len(tools) == 1 else "any", **options)
+    options: Any = {"parallel_tool_calls": False} if openai and form.sends("parallel", request) else {}
+    if form.sends("choice", request):
+        options["tool_choice"] = offered[0][0] if form.sends("named", request) else "any"
+    return chat.bind_tools(tools, **options)
 
 
 def in_prompt(request: ModelRequest) -> tuple[Message, ...]:
@@ -154,6 +186,13 @@ def in_prompt(request: ModelRequest) -> tuple[Message, ...]:
     if last.role == "user":
         return (*before, replace(last, text=f"{last.text}\n\n{wanted}"))
     return (*request.messages, Message("user", wanted))
+
+
+def without_system(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages with the system's text at the beginning of the first other one."""
+    rules = "\n\n".join(message.text for message in messages if message.role == "system")
+    first, *rest = [message for message in messages if message.role != "system"]
+    return (replace(first, text=f"{rules}\n\n{first.text}"), *rest)
 
 
 def langchain_messages(messages: tuple[Message, ...]) -> list[Any]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from urllib.parse import urlsplit
+
+from forethought.models.dead_ends import is_loopback
 
 _ASCII_CHARS = 3.5
 """A token's characters in English, code and JSON."""
@@ -27,8 +30,10 @@ def price(
     """Dollars of one call by genai-prices, or None where no price is known (never 0 for want of one).
 
     With a `base_url` only the address tells whose prices hold: the name of a model says nothing about who
-    serves it.
+    serves it. A server on this machine has no price, and the list, of 60 MB while it loads, is not loaded.
     """
+    if base_url and is_loopback(urlsplit(base_url).hostname or ""):
+        return None
     from genai_prices import Usage, calc_price
 
     used = Usage(input_tokens=input_tokens, output_tokens=output_tokens, cache_read_tokens=cached_tokens)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from forethought.models.listening import RUNAWAY
 from forethought.models.pricing import estimate_tokens, price, saved_tokens
 from forethought.models.types import Call, Finish, ModelReply, ModelRequest
 
@@ -64,7 +65,11 @@ def finish_reason(raw: AIMessage) -> Finish:
     """How the reply ended. One that broke off in another way shows it by its text, which is no reply."""
     if raw.additional_kwargs.get("refusal") or block_reason(raw):
         return "refusal"
+    if (raw.response_metadata.get("incomplete_details") or {}).get("reason") == "max_output_tokens":
+        return "length"  # OpenAI's responses
     word = _word(next((reason for name in _REASON_FIELDS if (reason := raw.response_metadata.get(name))), ""))
+    if word.endswith(RUNAWAY):  # a provider's own reason may stand before it
+        return "runaway"
     if any(part in word for part in _CUT):
         return "length"
     return "refusal" if any(part in word for part in _REFUSED) else "stop"

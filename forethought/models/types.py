@@ -47,6 +47,8 @@ class Usage(TypedDict, total=False):
     was given up; of several the most; absent: none was."""
     estimated: int
     """Calls of which the provider did not tell all tokens, so that they are estimated; absent: none."""
+    cut: int
+    """Replies that were cut off at their limit or stopped; absent: none."""
     changed: int
     """How often what they were made for changed the run; absent: never, or no call can tell."""
 
@@ -110,6 +112,8 @@ class ReplySpec(Generic[T]):
     """
     strict: bool = True
     """False: the schema does not fit the strict subset; it is sent without strictness and checked here."""
+    repairs: int = 2
+    """How often a bad reply is sent back."""
 
 
 def reply_spec(model: type[M], name: str | None = None) -> ReplySpec[M]:
@@ -190,6 +194,12 @@ class ModelRequest:
     what is asked."""
     listener: Listener | None = None
     """Hears the reply while it comes, where the provider streams; no part of what is asked."""
+    limit: int = 0
+    """Tokens that the reply may have; 0: any number."""
+    window: int = 0
+    """Tokens of the model's context; 0: unknown."""
+    avoid: frozenset[str] = frozenset()
+    """Methods by which an earlier try brought no JSON object."""
 
 
 @dataclass(frozen=True)
@@ -200,8 +210,8 @@ class Call:
     arguments: str
 
 
-Finish = Literal["stop", "length", "refusal"]
-"""How a reply ended."""
+Finish = Literal["stop", "length", "runaway", "refusal"]
+"""How a reply ended; runaway: it was stopped, because it repeated itself or went beyond its limit."""
 
 
 @dataclass(frozen=True)
@@ -221,6 +231,8 @@ class ModelReply:
     """None: no price is known."""
     estimated: bool = False
     """Whether tokens are estimates, since the provider did not tell them all."""
+    method: str = ""
+    """The method by which it came (`forethought.models.forms`)."""
 
 
 class Transport(Protocol):
@@ -310,6 +322,10 @@ class OutOfTime(TransportError):
 
 class ConfigurationError(ModelError):
     """Asking again would not help: no key, an unknown model, a refused key or request, a spent quota."""
+
+
+class SmallerWindow(ConfigurationError):
+    """The server's window is smaller than the prompt was made for. The next prompt will fit it."""
 
 
 class ModelUnavailable(ConfigurationError):

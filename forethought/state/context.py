@@ -194,6 +194,11 @@ class Context(BaseModel):
         description="Collection of advice, such as one per project.",
     )
     # MIRROR 4.4
+    reply_style: Literal["auto", "full", "lean"] = Field(
+        default="auto",
+        description="Short prompts and replies (lean), long ones (full), or lean ones for small models and "
+        "for windows of up to 16,000 tokens (auto).",
+    )
     proposals: Literal["json", "functions"] = Field(
         default="json",
         description="Write moves as JSON, or as function calls.",
@@ -239,9 +244,18 @@ class Context(BaseModel):
         return self.foresight in ("user", "both")
 
     @property
+    def lean(self) -> bool:
+        """Whether prompts and replies are those of small models."""
+        return self.reply_style == "lean"
+
+    def styled(self, template: str) -> str:
+        """The name of a role's template in this style."""
+        return f"lean/{template}" if self.lean else template
+
+    @property
     def sizes(self) -> Sizes:
         """How much prompts show and tools return."""
-        return Sizes(self.context_tokens or WINDOW_TOKENS)
+        return Sizes(self.context_tokens or WINDOW_TOKENS, self.lean)
 
     @property
     def most_moves(self) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from forethought.models.types import ReplySpec, reply_spec, without
 from forethought.nodes.support.intra_reflection import unscored_spec
+from forethought.prompts.lean_replies import lacking, lean_answer_spec
 from forethought.prompts.replies import AnswerCheck, AnswerDraft, Check, ForeseeingAnswer
 from forethought.state.context import Context
 from forethought.text import one_line
@@ -34,6 +35,8 @@ def answer_spec(context: Context, *, mends: bool, advised: bool = False) -> Repl
     Returns:
         The fields that are asked for, and their checks.
     """
+    if context.lean:
+        return lean_answer_spec(mends=mends)
     whole = ForeseeingAnswer if context.foresees_user else AnswerDraft
     unasked = [] if advised else ["advice"]
     if checks_answer(context):
@@ -46,6 +49,8 @@ def answer_spec(context: Context, *, mends: bool, advised: bool = False) -> Repl
 def will_stand(context: Context, *, mends: bool) -> Callable[[Mapping[str, Any]], bool]:
     """What tells, from the fields of a reply that came before its answer, whether this will be the task's:
     no defect can be named after it, and its checks find nothing to do first."""
+    if context.lean:
+        return lambda reply: not (mends and lacking(reply.get("missing")))
     if not checks_answer(context):
         return lambda reply: not context.wants("answer_intra")
 

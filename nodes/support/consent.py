@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from forethought.models.schema import json_schema
 from forethought.nodes.support.addresses import addresses_in, links_in
 from forethought.nodes.support.links import looks, opened, result_of
 from forethought.nodes.support.origins import is_outside, parts, thread_steps
@@ -109,7 +110,7 @@ def _targets(tool: Tool, arguments: Json) -> list[tuple[str, Any, bool]]:
     """
     if tool.address:
         return [(tool.address, arguments.get(tool.address), True)]
-    schema = tool.arguments.model_json_schema()
+    schema = json_schema(tool.arguments)
     known, required = json.dumps(schema), schema.get("required", ())
     defaults = {name: entry.get("default") for name, entry in schema.get("properties", {}).items()}
 

@@ -23,8 +23,9 @@ from forethought.knowledge.yaml_files import Name, Text, parse_yaml
 from forethought.nodes.support.mending import mending
 from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.services import Turn
-from forethought.state.agent import AgentState, Plan, Subtask
+from forethought.state.agent import AgentState, Plan, Progress, Subtask
 from forethought.state.context import Context, Mechanism
+from forethought.state.plan_words import own_words
 from forethought.state.skips import Skip
 from forethought.tools.base import Tool
 
@@ -212,7 +213,9 @@ CONDITIONS: Mapping[str, Condition] = {
     "nothing_went_wrong": _nothing_went_wrong,
 }
 MEASURES: Mapping[str, Callable[[AgentState], float]] = {
-    "subtasks": lambda state: len(open_subtasks(state.get("plan", {}))),
+    "subtasks": lambda state: len(
+        {own_words(subtask["description"]) for subtask in open_subtasks(state.get("plan", {}))}
+    ),
 }
 """The value that each limit is compared with; an audit fits limits by it."""
 RULES = load_rules()
@@ -251,15 +254,12 @@ def skip_update(rule: Rule | None, state: AgentState) -> dict[str, Any]:
     """The update that records a skip; {} without a rule."""
     if rule is None:
         return {}
-    progress = state.get("progress", {})
-    skip: Skip = {
-        "n": progress["n"],
-        "task": progress["task"],
-        "mechanism": rule.mechanism,
-        "rule": rule.id,
-        "why": rule.why,
-    }
-    return {"skipped": [skip]}
+    return {"skipped": [{**left_out(rule.mechanism, rule.why, state["progress"]), "rule": rule.id}]}
+
+
+def left_out(what: str, why: str, progress: Progress) -> Skip:
+    """The record of a part that a run leaves out."""
+    return {"n": progress["n"], "task": progress["task"], "mechanism": what, "why": why}
 
 
 def open_subtasks(plan: Plan) -> list[Subtask]:

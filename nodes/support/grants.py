@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from forethought.models.schema import json_schema
 from forethought.models.types import Message, reply_spec
 from forethought.nodes.support.budget import allowance
 from forethought.nodes.support.services import Turn
@@ -44,7 +45,7 @@ def grants_key(messages: list[Message]) -> str:
 
 def _signature(tool: Tool) -> str:
     """A tool's name, arguments and purpose in a line; of a foreign tool, names alone."""
-    schema = tool.arguments.model_json_schema()
+    schema = json_schema(tool.arguments)
     names = []
     for name, entry in schema.get("properties", {}).items():
         name = re.sub(r"[^\w-]+", "_", name)[:60]

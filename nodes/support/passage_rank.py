@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from forethought.experience.ranking import bm25_plus
@@ -79,16 +79,23 @@ def selection(text: str, query: str, mark: str) -> tuple[str, tuple[int, ...]]:
 def _candidates(text: str, query: str, starts: Sequence[int]) -> list[int]:
     """The passages with words of the query, those with the rarest first in mind."""
     lowered = text.casefold()
-    found: list[set[int]] = []
-    for word in {forms[-1] for forms in query_terms(query, ["english"])}:
-        hits = (match.start() for match in re.finditer(rf"\b{re.escape(word[:6])}", lowered))
-        found.append({bisect_right(starts, hit) - 1 for hit in _first(hits)})
+    stems = {forms[-1][:6] for forms in query_terms(query, ["english"])}
+    found = [{bisect_right(starts, hit) - 1 for hit in _first(_beginnings(lowered, stem))} for stem in stems]
     chosen: set[int] = set()
     for places in sorted(filter(None, found), key=len):
         if chosen and len(chosen) + len(places) > _CANDIDATES:
             break
         chosen |= places
     return sorted(chosen)
+
+
+def _beginnings(text: str, stem: str) -> Iterator[int]:
+    """The places of words that begin with a stem. A regular expression would take ten times as long."""
+    at = text.find(stem)
+    while at >= 0:
+        if not text[at - 1 : at].isalnum():
+            yield at
+        at = text.find(stem, at + 1)
 
 
 def _first(hits: Iterable[int]) -> list[int]:

@@ -12,6 +12,7 @@ from forethought.nodes.support.intra_reflection import unscored_spec
 from forethought.nodes.support.plans import plan_problem
 from forethought.nodes.support.prompt_text import trajectory
 from forethought.nodes.support.situation import has_signs
+from forethought.prompts.lean_replies import lean_plan_spec
 from forethought.prompts.planned_calls import with_calls
 from forethought.prompts.replies import Plan
 from forethought.state.agent import AgentState
@@ -60,6 +61,8 @@ def answers_from(state: AgentState, context: Context) -> Literal["", "all", "ear
 def plan_spec(state: AgentState, context: Context, calls: dict[str, Tool]) -> ReplySpec[Plan]:
     """The spec of a plan. `calls`: the tools whose calls it may carry."""
     asked = plan_fields(state, context)
+    if context.lean:
+        return lean_plan_spec(answers="answer" in asked)
     spec = reply_spec(Plan) if "defects" in asked else unscored_spec(Plan)
     others = Plan.model_fields.keys() - asked - {"defects"}
     return with_calls(without(spec, *others), calls)

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Generic
 
 from langgraph.runtime import Runtime
@@ -22,9 +23,12 @@ from forethought.models.types import (
     T,
     Usage,
 )
+from forethought.nodes.support.progress import with_progress
+from forethought.nodes.support.spoken import stream_callbacks
 from forethought.settings import Settings
 from forethought.state.agent import AgentState
 from forethought.state.context import Context, Role, bounded, models_of
+from forethought.state.reply_style import why_lean, with_style
 from forethought.tools.base import Tool
 from forethought.tools.files import FileStore
 from forethought.tools.mcp import McpBox
@@ -77,9 +81,10 @@ class Services:
         context = bounded(asked.model_copy(update=chats), self.settings)
         if self.mcp is not None:
             await self.mcp.fill(self.tools)
-        window = context.context_tokens or self.models.window(models_of(context))
+        window = self.models.window(models_of(context), context.context_tokens)
         context = context.model_copy(update={"context_tokens": window})
-        return Turn(self.for_user(user_of(runtime)), context, runtime)
+        why = "" if self.one_worker else why_lean(context)
+        return Turn(self.for_user(user_of(runtime)), with_style(context, lean=bool(why)), runtime, why)
 
 
 def user_of(runtime: Runtime[Any]) -> str:
@@ -110,6 +115,8 @@ class Turn:
     services: Services
     context: Context
     runtime: Runtime[Context]
+    why_lean: str = ""
+    """Why prompts and replies are lean; '' if they are full."""
 
     def emit(self, event: str, **details: Any) -> None:
         """Send a custom stream event. It carries no task id of its own, so details name the subtask."""
@@ -136,6 +143,9 @@ class Turn:
         """
         if event is not None:
             self.emit("thinking", role=role, **event)
+        if stream_callbacks():  # somebody watches
+            about = {key: value for key, value in (event or {}).items() if key == "subtask"}
+            listener = with_progress(listener, partial(self.emit, **about), role)
         try:
             result = await self.services.models.ask(
                 role=role,
@@ -146,6 +156,7 @@ class Turn:
                 check=check,
                 allowance=allowed,
                 listener=listener,
+                window=self.context.context_tokens,
             )
         except ReplayError:
             raise

@@ -25,7 +25,8 @@ SCANNED_CHARACTERS = 300_000
 """Of one file."""
 _LOG_LINES, _MOST_ALARMS = 200, 20
 """Lines of a text that may be a log, and lines of errors from which they are usual in it."""
-_ALARM = re.compile(r"\b(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|Traceback|[A-Z]\w*Exception)\b")
+_ALARMS = ("ERROR", "FATAL", "CRITICAL", "SEVERE", "PANIC", "EMERG", "Traceback", "Exception")
+_ALARM = re.compile(rf"\b(?:{'|'.join(_ALARMS[:-1])}|[A-Z]\w*Exception)\b")
 _LISTS = {
     "comments on cells:": "comment", "comments:": "comment",
     "footnotes:": "footnote", "endnotes:": "footnote",
@@ -73,7 +74,7 @@ def marked(document: Document) -> tuple[str, int]:
 
 def _alarms(text: str) -> list[Found]:
     """The few lines of a log that report an error: none if there are many, or if the text is short."""
-    if text.count("\n") < _LOG_LINES:
+    if text.count("\n") < _LOG_LINES or not any(word in text for word in _ALARMS):
         return []
     ends = {(text.find("\n", hit.end()) + 1 or len(text) + 1) - 1 for hit in _few_hits(text)}
     lines = [(text.rfind("\n", 0, end) + 1, end) for end in sorted(ends)]

@@ -16,7 +16,7 @@ from forethought.sizes import Sizes
 from forethought.state.agent import AgentState, Progress
 from forethought.state.context import Context
 from forethought.text import cut
-from forethought.tools.registry import outline
+from forethought.tools.registry import lean_outline, outline
 
 
 def earlier_items(progress: Progress, sizes: Sizes) -> list[dict[str, str]]:
@@ -54,7 +54,7 @@ def situation(
     tools = services.offered(state)
     return {
         "one_worker": services.one_worker,
-        "tools": outline(tools),
+        "tools": lean_outline(tools) if context.lean else outline(tools),
         "computes": any(tool.runs_code for tool in tools.values()),
         "task": state.get("task", ""),
         "answer_format": context.answer_format,

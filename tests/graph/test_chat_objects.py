@@ -117,7 +117,7 @@ async def test_the_operator_s_bounds_hold_for_an_object_too(
     ("chat", "said"),
     [
         (ParrotFakeChatModel(), "model ParrotFakeChatModel returned a HumanMessage, which is not a reply"),
-        (FakeListChatModel(responses=["Vienna"]), "no valid plan (the reply holds no JSON object"),
+        (FakeListChatModel(responses=["Vienna"]), "no valid answer (the reply holds no JSON object"),
     ],
 )
 async def test_what_gives_no_reply_of_the_form_asked_for_fails_in_one_line(

@@ -70,7 +70,7 @@ async def test_errors_without_a_revised_plan_are_sent_back(drive: Drive) -> None
 
 LONG = "\n".join(f"line {n} of a long report on invoices and orders" for n in range(3_000))
 FILE = {"name": "report.txt", "data": base64.b64encode(LONG.encode()).decode()}
-SMALL_WINDOW = {"context_tokens": 16_000}
+SMALL_WINDOW: Any = {"context_tokens": 16_000, "reply_style": "full"}
 READS = plan(read("a"), read("b"), sub("sum", ["a", "b"]))
 
 

@@ -24,6 +24,7 @@ from forethought.settings import Effort
 from forethought.state.agent import AgentState
 from forethought.state.context import Context
 from forethought.state.experience import ShownAdvice
+from forethought.state.reply_style import with_style
 from forethought.tools.each.fields import FieldSpec
 from forethought.training.prompt import trajectory_text
 from tests.prompts.offline_cases import OFFLINE_CASES
@@ -74,6 +75,12 @@ def tool(state: AgentState, key: str = "check_year", **switches: Any) -> Render:
 
 def answerer(state: AgentState, **switches: Any) -> Render:
     return lambda services: answer_messages(state, services, Context(**{"effort": "paper", **switches}))
+
+
+def lean(render_one: Callable[..., Render], state: AgentState, *more: str, **switches: Any) -> Render:
+    """The same prompt for a small model."""
+    context = with_style(Context(**switches), lean=True)
+    return render_one(state, *more, **context.model_dump(exclude_unset=True))
 
 
 def worker(render_one: Render) -> Render:
@@ -192,6 +199,12 @@ CASES: dict[str, Render] = {
     "answer_agent_checks": answerer({**early(), "look": look()}, effort="auto"),
     "answer_agent_last_checks": answerer({**late(), "look": look()}, effort="auto", answer_format="a number"),
     "answer_agent_foresight_user": answerer(early(), foresight="user"),
+    "lean_planner": lean(planner, late()),
+    "lean_planner_first": lean(planner, {**early(), "plan": {}}),
+    "lean_tool_agent": lean(tool, late()),
+    "lean_tool_agent_no_replanning": lean(tool, early(), "read_costs", replanning=False),
+    "lean_answer_agent": lean(answerer, late()),
+    "lean_answer_agent_first": lean(answerer, early(), answer_format="a number only"),
     "foresight": turn("foresight", user=False, **FORESEEN),
     "foresight_user": turn("foresight", user=True, **{**FORESEEN, "subtask": "", "steps": ""}),
     "grants": turn(
@@ -231,8 +244,9 @@ def test_prompt(name: str, services: Services) -> None:
 
 
 def test_every_template_has_a_golden_file() -> None:
-    paths = Path(render.__code__.co_filename).parent.glob("*.md")
-    templates = {path.stem for path in paths if not path.stem.startswith("_")}
+    folder = Path(render.__code__.co_filename).parent
+    paths = [path.relative_to(folder) for path in folder.rglob("*.md") if path.name[0] != "_"]
+    templates = {"_".join(path.with_suffix("").parts) for path in paths}
     assert templates <= set(CASES)
 
 

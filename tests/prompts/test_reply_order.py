@@ -43,6 +43,7 @@ ORDER = {
     "AnswerDraft": "checks findings < answer < work advice used_steps < defects expected_reply",
     "WordedAdvice": "kind name applies wrong instead replaces",
     "AdviceDraft": "diagnosis < replaces kind name applies wrong instead failure success",
+    "AnswerDraft_lean": "missing < answer < used_steps",
     "AnswerDraft.checks": "about < done < ok",
     "AnswerCheck": "checks < work",
     "AnswerCheck.checks": "about < done < ok",

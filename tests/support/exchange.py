@@ -49,12 +49,12 @@ class SeenRequest:
         return tuple(tool["function"]["name"] for tool in self.body.get("tools", []))
 
     @property
-    def method(self) -> Literal["schema", "function", "functions", "prompt", "text"]:
+    def method(self) -> Literal["schema", "function", "functions", "object", "prompt", "text"]:
         """How the reply's shape is asked for; 'functions': several are offered, or one without being
         forced.
         """
         if "response_format" in self.body:
-            return "schema"
+            return "schema" if self.body["response_format"]["type"] == "json_schema" else "object"
         if self.functions:
             return "function" if isinstance(self.body.get("tool_choice"), dict) else "functions"
         return "prompt" if _IN_PROMPT.search(self.text) else "text"
@@ -96,6 +96,8 @@ class Reply:
     cached_tokens: int = 0
     told: bool = True
     """Whether it says what it used."""
+    pause_s: float = 0.0
+    """Seconds that each piece of four characters takes, streamed or not."""
 
 
 @dataclass(frozen=True)

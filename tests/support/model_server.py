@@ -98,7 +98,7 @@ class ModelServer:
         subset.
         """
         if seen.method in self.refuses:
-            field_name = "response_format" if seen.method == "schema" else "tools"
+            field_name = "response_format" if seen.method in ("schema", "object") else "tools"
             return f"'{field_name}' is not supported with this model"
         shape = seen.body.get("response_format", {}).get("json_schema", {})
         strict = (
@@ -216,11 +216,14 @@ class _Handler(BaseHTTPRequestHandler):
         }
         told = {"usage": usage} if reply.told else {}
         if self.owner.streams and seen.body.get("stream"):
-            self._stream({**body, "object": "chat.completion.chunk"}, message, finish_reason, told)
+            self._stream(
+                {**body, "object": "chat.completion.chunk"}, message, finish_reason, told, reply.pause_s
+            )
         else:
+            self.owner.closing.wait(reply.pause_s * len(str(message)) / 4)
             self._send(200, json.dumps({**body, **told}).encode())
 
-    def _stream(self, body: Json, message: Json, finish_reason: str, told: Json) -> None:
+    def _stream(self, body: Json, message: Json, finish_reason: str, told: Json, pause_s: float) -> None:
         """The reply in chunks of a few characters."""
         pieces: list[Json] = [{"role": "assistant"}]
         for field in ("content", "refusal"):
@@ -234,7 +237,17 @@ class _Handler(BaseHTTPRequestHandler):
         chunks.append({**body, "choices": [{"index": 0, "delta": {}, "finish_reason": finish_reason}]})
         chunks.append({**body, "choices": [], **told})
         lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
-        self._send(200, "".join([*lines, "data: [DONE]\n\n"]).encode(), kind="text/event-stream")
+        lines.append("data: [DONE]\n\n")
+        if not pause_s:
+            return self._send(200, "".join(lines).encode(), kind="text/event-stream")
+        self._send(200, b"", length=sum(map(len, lines)), kind="text/event-stream")
+        try:
+            for line in lines:
+                self.owner.closing.wait(pause_s)
+                self.wfile.write(line.encode())
+                self.wfile.flush()
+        except OSError:
+            self.close_connection = True  # the client has given up
 
     def _fail(self, fault: Fault) -> None:
         error = {"message": fault.message, "type": fault.type, "code": fault.code, "param": None}

@@ -80,7 +80,13 @@ def tar_entries(data: bytes) -> Iterator[Entry]:
 
 
 def packed_entries(data: bytes, kind: str, name: str) -> Iterator[Entry]:
-    """The one file in a file packed with gzip, bzip2 or xz."""
+    """The one file in a packed file.
+
+    Args:
+        data: The packed file.
+        kind: How it is packed: gz, bz2 or xz.
+        name: Its name, which gives the name of the file in it.
+    """
     inner = PurePosixPath(name).name.removesuffix(f".{kind}")
     yield Entry(inner, partial(limited, PACKED[kind](io.BytesIO(data))))
 

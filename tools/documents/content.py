@@ -1,4 +1,4 @@
-"""A file's content for a program: text formats as they stand, and every table as rows."""
+"""A file's content for a program: text formats as written, and every table as rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forethought.tools.documents.tables import markdown_rows
 from forethought.tools.documents.workbooks import READERS as WORKBOOKS
 from forethought.tools.documents.workbooks import workbook_content
 
-_AS_IT_STANDS = ("text", "html", "csv")
+_AS_WRITTEN = ("text", "html")
 
 
 def read_content(data: bytes, name: str) -> Content:
@@ -19,8 +19,13 @@ def read_content(data: bytes, name: str) -> Content:
     kind = kind_of(data, name)
     if kind in WORKBOOKS:
         return guarded(partial(workbook_content, kind), data, name)
-    markdown = read_document(data, name).text
-    text = decode(data)[0] if kind in _AS_IT_STANDS else markdown
     if kind == "csv":
-        return Content(text, delimited_numbers(text))
+        return guarded(_read_csv, data, name)
+    markdown = read_document(data, name).text
+    text = decode(data)[0] if kind in _AS_WRITTEN else markdown
     return Content(text, {str(n): rows for n, rows in enumerate(markdown_rows(markdown), 1)})
+
+
+def _read_csv(data: bytes) -> Content:
+    text = decode(data)[0]
+    return Content(text, delimited_numbers(text))

@@ -10,7 +10,7 @@ from typing import Any
 
 from forethought.tools.documents.document import Document, Section, Unreadable
 from forethought.tools.documents.plain import decode
-from forethought.tools.documents.sheets import Cell, Sheet
+from forethought.tools.documents.sheets import Sheet
 
 MOST_ROWS = 100_000
 """Rows of a table that are shown."""
@@ -55,8 +55,7 @@ def _table(base: Any, name: str, source: str) -> Sheet:
         sheet.before.append(f"Only the first {MOST_ROWS:,} of {count:,} rows are shown; sql reads all.")
     found = base.execute(f"SELECT * FROM {source} LIMIT {MOST_ROWS}")
     rows = [[column[0] for column in found.description], *found.fetchall()]
-    for number, row in enumerate(rows, 1):
-        sheet.cells[number] = {at: Cell(_plain(each)) for at, each in enumerate(row, 1) if each is not None}
+    sheet.values = [[_plain(each) for each in row] for row in rows]
     return sheet
 
 

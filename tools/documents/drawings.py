@@ -1,4 +1,4 @@
-"""What Word and PowerPoint share: drawings (SmartArt, charts, pictures) and formulas."""
+"""Drawings (SmartArt, charts, pictures) and formulas, which Word and PowerPoint share."""
 
 from __future__ import annotations
 

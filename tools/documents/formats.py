@@ -110,7 +110,19 @@ def _with_members(document: Document, data: bytes, name: str) -> Document:
 
 
 def guarded(read: Callable[[bytes], T], data: bytes, name: str) -> T:
-    """What `read` makes of the bytes of a file called `name`. Raises Unreadable."""
+    """Call a reader, and explain whatever it raises.
+
+    Args:
+        read: The reader.
+        data: The bytes of the file.
+        name: The name of the file.
+
+    Returns:
+        The reader's result.
+
+    Raises:
+        Unreadable: The file is damaged, or of another kind than its name says.
+    """
     kind, by_name = kind_of(data, name), named_kind(name)
     try:
         return read(data)
@@ -225,7 +237,18 @@ _SHORT = 250
 
 
 def text_of(url: str, media_type: str, charset: str | None, body: bytes, raw: bool) -> str:
-    """The text of a page, or its source, read in this process. Raises Unreadable."""
+    """The text of a page, or its source, read in this process.
+
+    Args:
+        url: The page's address.
+        media_type: The server's word on its type; '' for none.
+        charset: The server's word on its encoding.
+        body: Its bytes.
+        raw: Give the source, not the text.
+
+    Raises:
+        Unreadable: It is no text.
+    """
     if body.startswith(_DOCUMENT) and not raw:
         name = unquote(urlsplit(url).path).rpartition("/")[2] or "page"
         return read_document(body, name).text

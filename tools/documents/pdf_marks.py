@@ -15,7 +15,13 @@ _LONGEST_QUOTE = 100
 
 
 def marks(document: Any, page: Any, text_page: Any) -> list[str]:
-    """The form fields and comments of a page, as lists with a title."""
+    """The form fields and comments of a page, as lists with a title.
+
+    Args:
+        document: PDFium's document, with its forms.
+        page: The page.
+        text_page: PDFium's text of the page.
+    """
     from pypdfium2 import raw
 
     fields: list[str] = []
@@ -41,7 +47,7 @@ def marks(document: Any, page: Any, text_page: Any) -> list[str]:
 
 
 def struck_boxes(page: Any) -> list[Box]:
-    """What annotations of a page strike out."""
+    """The boxes that annotations of a page strike out."""
     from pypdfium2 import raw
 
     return [
@@ -106,7 +112,7 @@ def _string(mark: Any, key: bytes) -> str:
 
 
 def _text(ask: Callable[[Any, int], int]) -> str:
-    """What PDFium writes into a buffer whose size it says, on one line."""
+    """A text that PDFium writes into a buffer, on one line."""
     from pypdfium2 import raw
 
     length = ask(None, 0)

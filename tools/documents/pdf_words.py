@@ -56,7 +56,7 @@ def text_of(text_page: Any, drawn: Drawn, struck: Sequence[Box]) -> str:
 
     Args:
         text_page: PDFium's text of the page.
-        drawn: What else is drawn there.
+        drawn: Lines, areas and pictures that are drawn there.
         struck: Boxes that an annotation strikes out.
     """
     from pypdfium2 import raw

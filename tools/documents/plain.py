@@ -19,7 +19,7 @@ from forethought.tools.documents.tables import Row, titled_table
 from forethought.tools.tables.numbers import Style, read_number
 
 NOT_UTF8 = "The file is not UTF-8; it was read as {}, so that letters with accents may be wrong."
-BROKEN_UTF8 = "The file is UTF-8 with bytes that are not; \ufffd stands for them."
+BROKEN_UTF8 = "The file is UTF-8 with bytes that are not; \ufffd replaces them."
 # UTF-32 first: its mark begins with the mark of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
@@ -33,7 +33,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR = re.compile(r"sep=(.)\n")
 """A first line that names the delimiter for Excel."""
 _SAMPLE_ROWS = 50
-LARGEST_TABLE = 20_000_000
+LARGEST_TABLE = 5_000_000
 """Bytes."""
 _STYLES: tuple[Style, Style] = ("point", "comma")
 _COMMAS = "Numbers in it have decimal commas: 1.234,5 is 1234.5."
@@ -48,7 +48,7 @@ _LONGEST_CELL = 10_000_000
 
 
 def read_text(data: bytes) -> Document:
-    """Text as it stands."""
+    """Text as written."""
     text, note = decode(data)
     return Document((Section(text.strip("\n")),), note=note)
 

@@ -62,12 +62,22 @@ _idle: list[_Reader] = []
 
 
 async def load_document(store: FileStore, content_hash: str, name: str, settings: Settings) -> Document:
-    """A stored file as a document. Raises ToolError."""
+    """Read a stored file as a document.
+
+    Args:
+        store: The files.
+        content_hash: The hash of the file's bytes.
+        name: The file's name.
+        settings: The limits of a reading.
+
+    Raises:
+        ToolError: The file cannot be read.
+    """
     return _document(await _load("document", store, content_hash, name, settings))
 
 
 async def load_content(store: FileStore, content_hash: str, name: str, settings: Settings) -> Content:
-    """A stored file as a program gets it. Raises ToolError."""
+    """Read a stored file as a program gets it. Arguments and errors are those of `load_document`."""
     return Content(**await _load("content", store, content_hash, name, settings))
 
 
@@ -92,7 +102,19 @@ async def _load(
 
 
 async def read_apart(job: Mapping[str, Any], data: bytes, settings: Settings) -> dict[str, Any]:
-    """The answer of a process to a job (see `tools.documents.child`). Raises Unreadable."""
+    """Have a process do a job.
+
+    Args:
+        job: The job (see `tools.documents.child`).
+        data: The bytes that belong to it.
+        settings: The limits of a reading.
+
+    Returns:
+        The process's answer.
+
+    Raises:
+        Unreadable: The bytes cannot be read within the limits.
+    """
     return await _awaited(TURNS.start(lambda: answer_apart(job, data, settings)), settings)
 
 
@@ -113,7 +135,7 @@ def document_apart(data: bytes, name: str, settings: Settings) -> Document:
 
 
 def members_apart(data: bytes, name: str, settings: Settings) -> list[Member]:
-    """What `read_members` makes of `data`. Blocking. Raises Unreadable, as `document_apart`."""
+    """The answer of `read_members`. Blocking. Raises Unreadable, as `document_apart`."""
     answer = answer_apart({"job": "members", "name": name}, data, settings)
     contents = io.BytesIO(answer.get("contents", b""))
     return [Member(path, contents.read(length), *about) for path, length, *about in answer["members"]]

@@ -67,11 +67,13 @@ class Sheet:
     title: str
     state: str = "visible"
     cells: dict[int, dict[int, Cell]] = field(default_factory=dict)
+    values: Rows = field(default_factory=list)
+    """The rows of a large sheet, instead of cells: a million cells would take a gigabyte."""
     merged: list[Area] = field(default_factory=list)
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: set[int] = field(default_factory=set)
     hidden_by: str = ""
-    """What hides rows: a filter."""
+    """The filter that hides rows."""
     before: list[str] = field(default_factory=list)
     """Remarks on the sheet."""
     comments: list[str] = field(default_factory=list)
@@ -94,11 +96,21 @@ def content(sheets: list[Sheet]) -> Content:
 
 def section(sheet: Sheet, number: str) -> Section:
     """A sheet as the section '## Sheet "name" number'. A merged text is repeated, a merged number is not."""
+    comments = "\n".join(["Comments on cells:", *(f"- {each}" for each in sheet.comments)])
+    title = one_line(sheet.title, _LONGEST_NAME)
+    pieces = [*(_large if sheet.values else _small)(sheet), comments if sheet.comments else ""]
+    text = "\n\n".join(filter(None, pieces)) or EMPTY_SHEET
+    return Section(text, title, f'## Sheet "{title}" {number}')
+
+
+def _small(sheet: Sheet) -> Iterator[str]:
+    """The remarks and the tables of a sheet."""
     texts = {
         row: {at: text for at, cell in cells.items() if (text := _text(cell))}
         for row, cells in sheet.cells.items()
     }
-    remarks = list(_remarks(sheet, texts))
+    yield from _remarks(sheet, texts)
+    yield from sheet.before
     repeated: set[tuple[int, int]] = set()
     for area in sheet.merged:
         _spread(texts, area, repeated)
@@ -106,12 +118,27 @@ def section(sheet: Sheet, number: str) -> Section:
         if texts[row]:
             first = min(texts[row])
             texts[row][first] = f"[hidden row] {texts[row][first]}"
-    blocks = (_block(sheet, block, texts, repeated) for block in _blocks(texts))
-    comments = "\n".join(["Comments on cells:", *(f"- {each}" for each in sheet.comments)])
-    title = one_line(sheet.title, _LONGEST_NAME)
-    pieces = [*remarks, *sheet.before, *blocks, comments if sheet.comments else ""]
-    text = "\n\n".join(filter(None, pieces)) or EMPTY_SHEET
-    return Section(text, title, f'## Sheet "{title}" {number}')
+    yield from (_block(sheet, block, texts, repeated) for block in _blocks(texts))
+
+
+def _large(sheet: Sheet) -> Iterator[str]:
+    """The remarks and the one table of a large sheet."""
+    grid = [[cell_text(value) for value in row] for row in sheet.values]
+    hidden = sorted(row for row in sheet.hidden_rows if row <= len(grid))
+    for row in hidden:
+        grid[row - 1][0] = f"[hidden row] {grid[row - 1][0]}"
+    yield from _hidden(sheet, hidden, sheet.hidden_columns & set(range(1, len(grid[0]) + 1)))
+    yield from sheet.before
+    lead = f"Cells A1:{cell_name(len(grid), len(grid[0]))}:"
+    yield titled_table([row for row in grid if any(row)], lead)
+
+
+def _hidden(sheet: Sheet, rows: list[int], columns: set[int]) -> Iterator[str]:
+    """Remarks on these hidden rows and columns."""
+    if rows:
+        yield f"Hidden rows{sheet.hidden_by and f' ({sheet.hidden_by})'}: {number_ranges(rows)}"
+    if columns:
+        yield f"Hidden columns: {', '.join(map(letters, sorted(columns)))}"
 
 
 def _text(cell: Cell) -> str:
@@ -151,6 +178,8 @@ def cell_text(value: Any, number_format: str = "General") -> str:
 def rows(sheet: Sheet) -> Rows:
     """All cells of a sheet from A1 on: numbers and truth values as such, dates as in `section`, '' for an
     empty cell; a formula's value, or the formula if no value is stored; a struck number as a text."""
+    if sheet.values:
+        return [[_as_row(value) for value in row] for row in sheet.values]
     height = max(sheet.cells, default=0)
     width = max((max(columns) for columns in sheet.cells.values() if columns), default=0)
     check_size(height, width)
@@ -164,6 +193,13 @@ def rows(sheet: Sheet) -> Rows:
             else:
                 line[column - 1] = value if isinstance(value, bool | int | float) else cell_text(value)
     return grid
+
+
+def _as_row(value: Any) -> Any:
+    """A value for a program: calamine gives 7.0 for 7."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    return value if isinstance(value, bool | int) else cell_text(value)
 
 
 def _spread(texts: dict[int, dict[int, str]], area: Area, repeated: set[tuple[int, int]]) -> None:
@@ -218,10 +254,9 @@ def _remarks(sheet: Sheet, texts: dict[int, dict[int, str]]) -> Iterator[str]:
     """Remarks that a grid would not show: merged cells, hidden rows and columns, colours."""
     if areas := sorted(sheet.merged):
         yield f"Merged cells: {listed(map(area_name, areas))}"
-    if hidden := sorted(row for row in sheet.hidden_rows if texts.get(row)):
-        yield f"Hidden rows{sheet.hidden_by and f' ({sheet.hidden_by})'}: {number_ranges(hidden)}"
-    if used := sheet.hidden_columns & {column for row in texts.values() for column in row}:
-        yield f"Hidden columns: {', '.join(map(letters, sorted(used)))}"
+    hidden = sorted(row for row in sheet.hidden_rows if texts.get(row))
+    used = {column for row in texts.values() for column in row}
+    yield from _hidden(sheet, hidden, sheet.hidden_columns & used)
     if colors := list(_colors(sheet)):
         yield "\n".join(["Colours:", *colors])
 

@@ -1,6 +1,6 @@
 """The styles of a Word document and the numbers that Word counts: '1.', 'a)', '3.2'.
 
-ECMA-376 part 1, 17.7 and 17.9. A number stands nowhere in the text: a paragraph names a list and a level,
+ECMA-376 part 1, 17.7 and 17.9. The text holds no number: a paragraph names a list and a level,
 itself or by its style, and the program that shows the document counts.
 """
 
@@ -32,7 +32,7 @@ def whole(text: str | None, default: int) -> int:
 
 
 class Styles:
-    """What paragraphs are by their own properties and by their styles."""
+    """The looks of paragraphs, by their own properties and by their styles."""
 
     def __init__(self, root: Any) -> None:
         self._by_id = {style.get(f"{W}styleId"): style for style in root.iter(f"{W}style")}

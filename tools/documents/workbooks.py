@@ -79,6 +79,9 @@ def _values(data: bytes) -> list[Sheet]:
     states = ["visible" if each.visible == SheetVisibleEnum.Visible else "hidden" for each in about]
     sheets = [Sheet(each.name, state) for each, state in zip(about, states, strict=True)]
     for number, sheet in enumerate(sheets):
+        sheet.before.append(
+            "Only values are shown of this sheet, not formulas, colours or which rows are hidden."
+        )
         fill_with_values(sheet, data, number)
     return sheets
 

@@ -38,17 +38,24 @@ _CELLS = re.compile(rb"(<(?:\w+:)?sheetData\b[^>]*>).*(</(?:\w+:)?sheetData>)", 
 _SUM = re.compile(r"=SUM\(([A-Z]{1,2})(\d{1,5}):([A-Z]{1,2})(\d{1,5})\)")
 _MOST_SUMS = 1000
 _CLOSE = 1e-6
-_LARGEST = 40_000_000
+_LARGEST = 16_000_000
 """Bytes of a sheet that is read cell by cell."""
+_MOST_CELLS = 100_000
+"""Cells of a sheet that get a `Cell` each."""
+_HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row [^>]*hidden="(?:1|true)"')
+_ROW_NUMBER = re.compile(rb' r="(\d+)"')
+_FORMULA = re.compile(rb"<(?:\w+:)?f[ >]")
 
 
 class _Skeleton(ZipFile):
-    """A workbook's archive without the cells of its sheets, and without pictures."""
+    """A workbook's archive without the cells of its sheets, their shared texts, and pictures."""
 
     def open(self, name: Any, *args: Any, **options: Any) -> Any:
         path = getattr(name, "filename", name)
         if "/media/" in path:
             raise OSError("pictures are not read here")
+        if path.lower().endswith("sharedstrings.xml"):
+            return io.BytesIO(b"<sst/>")
         file = super().open(name, *args, **options)
         return io.BytesIO(_CELLS.sub(rb"\1\2", file.read())) if "/worksheets/" in path else file
 
@@ -72,7 +79,9 @@ def read_sheets(data: bytes) -> list[Sheet]:
     for worksheet in reader.wb.worksheets:
         sheet = Sheet(worksheet.title, worksheet.sheet_state)
         if archive.getinfo(parts[worksheet.title]).file_size > _LARGEST:
-            fill_with_values(sheet, data, reader.wb.sheetnames.index(worksheet.title))
+            _fill_large(
+                sheet, data, archive.read(parts[worksheet.title]), reader.wb.sheetnames.index(sheet.title)
+            )
         else:
             _fill(sheet, archive, parts[worksheet.title], strings, styles)
         sheet.merged = [
@@ -109,15 +118,31 @@ def _mark_old_sums(sheet: Sheet) -> None:
             cells[column] = cell._replace(value=f"{cell.value:.15g} [OUT OF DATE: the sum is {shown}]")
 
 
+def _fill_large(sheet: Sheet, data: bytes, part: bytes, number: int) -> None:
+    """Read the values of a large sheet. Its XML tells which rows are hidden, and how many formulas it has."""
+    for row in _HIDDEN_ROW.findall(part):
+        if at := _ROW_NUMBER.search(row):
+            sheet.hidden_rows.add(int(at[1]))
+    formulas = f"its {count:,} formulas, " if (count := len(_FORMULA.findall(part))) else ""
+    sheet.before.append(f"This sheet is large: its values are shown, not {formulas}units or colours.")
+    fill_with_values(sheet, data, number)
+
+
 def fill_with_values(sheet: Sheet, data: bytes, number: int) -> None:
-    """Read the values of a large sheet, .xlsb or .ods through calamine, and name what is missing."""
+    """Read the values of a sheet through calamine, which is quick.
+
+    Args:
+        sheet: The sheet to fill.
+        data: The workbook.
+        number: The sheet's place in the workbook, from 0.
+    """
     from python_calamine import CalamineWorkbook
 
-    sheet.before.append(
-        "Only values are shown of this sheet, not formulas, colours or which rows are hidden."
-    )
     with suppress(OSError):  # a sheet that is a chart
         source = CalamineWorkbook.from_filelike(io.BytesIO(data)).get_sheet_by_index(number)
+        if source.total_height * source.total_width > _MOST_CELLS:
+            sheet.values = source.to_python(skip_empty_area=False)
+            return
         for row, values in enumerate(source.to_python(skip_empty_area=False), 1):
             if columns := {at: Cell(value) for at, value in enumerate(values, 1) if value != ""}:
                 sheet.cells[row] = columns

@@ -1,4 +1,4 @@
-"""What belongs to a sheet besides its cells: comments, rules, names, links, text boxes, charts."""
+"""Parts of a sheet besides its cells: comments, rules, names, links, text boxes, charts."""
 
 from __future__ import annotations
 

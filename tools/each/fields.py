@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
-from rapidfuzz import fuzz
 
 from forethought.text import one_line, plain
 from forethought.tools.each.source import Source
@@ -107,7 +106,11 @@ def agree(one: Value, other: Value) -> bool:
     if isinstance(one.value, str) and isinstance(other.value, str):
         first, second = plain(one.value), plain(other.value)
         exact = first in ("yes", "no") or re.fullmatch(r"[\d-]+", first)
-        return first == second or (not exact and fuzz.token_set_ratio(first, second) >= _ALIKE)
+        if exact or first == second:
+            return first == second
+        from rapidfuzz import fuzz
+
+        return bool(fuzz.token_set_ratio(first, second) >= _ALIKE)
     return abs(Decimal(str(one.value)) - Decimal(str(other.value))) < Decimal("1e-6")
 
 

@@ -17,6 +17,7 @@ from forethought.app.doctor import run_checks
 from forethought.extras import install_command
 from forethought.settings import Settings
 from tests.forethought.app.conftest import Cli
+from tests.support.model_server import Answer, ModelServer, Reply, SeenRequest
 
 Scripted = Callable[..., Any]
 
@@ -151,3 +152,26 @@ def test_every_extra_and_its_package_are_those_of_the_project() -> None:
     assert {extra for _, _, extra in doctor._EXTRAS} == set(extras) - {"dev"}
     for _, package, extra in doctor._EXTRAS:
         assert any(requirement.startswith(package) for requirement in extras[extra])
+
+
+def test_it_tries_out_each_form_with_a_model(cli: Cli, model_server: Callable[..., ModelServer]) -> None:
+    def policy(seen: SeenRequest) -> Answer:
+        if seen.method == "functions":
+            return Reply("I would paint the wall red.")
+        return "A river." if seen.method == "text" else {"colour": "red"}
+
+    server = model_server(policy, refuses=("schema",))
+    done = cli("doctor", "--model", "m", "--base-url", server.url, "--json")
+    assert done.code == 0, done.err
+    works = {form["what"]: form["works"] for form in done.json["forms"]}
+    assert not works["JSON schema"]
+    assert not works["choice of functions"]
+    assert {"forced function", "schema in the prompt", "streaming"} <= {what for what in works if works[what]}
+    assert all(form["seconds"] >= 0 for form in done.json["forms"])
+    assert all(seen.body["max_tokens"] == 48 for seen in server.requests)
+
+
+def test_a_model_that_is_not_there_is_told_in_one_line(cli: Cli) -> None:
+    done = cli("doctor", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    assert done.code == 2
+    assert "gives no reply" in done.err

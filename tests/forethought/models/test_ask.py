@@ -88,8 +88,8 @@ async def test_retries_end(serve: Serve) -> None:
 @pytest.mark.parametrize(
     ("fault", "words", "methods"),
     [
-        (Fault("400", message="bad temperature"), "bad temperature", 3),
-        (Fault("404", message="model x does not exist"), "no such model", 3),
+        (Fault("400", message="bad temperature"), "bad temperature", 5),
+        (Fault("404", message="model x does not exist"), "no such model", 1),
         (Fault("401", message="wrong key"), "the key was refused", 1),
         (Fault("403"), "lacks permission", 1),
         (Fault("429", code="insufficient_quota", retry_after="0.02"), "quota is spent", 1),
@@ -102,7 +102,9 @@ async def test_what_cannot_change_is_not_tried_again_by_the_same_method(
     models, server = serve(fault)
     with pytest.raises(ConfigurationError, match=words) as caught:
         await ask(models)
-    assert [seen.method for seen in server.requests] == ["schema", "function", "prompt"][:methods]
+    assert [seen.method for seen in server.requests] == ["schema", "function", "object", "prompt", "prompt"][
+        :methods
+    ]
     assert "\n" not in str(caught.value)
 
 
@@ -173,7 +175,8 @@ async def test_the_cross_check_is_part_of_the_repair(serve: Serve) -> None:
     [
         ((), ["schema"]),
         (("schema",), ["schema", "function"]),
-        (("schema", "function"), ["schema", "function", "prompt"]),
+        (("schema", "function"), ["schema", "function", "object"]),
+        (("schema", "function", "object"), ["schema", "function", "object", "prompt"]),
     ],
 )
 async def test_methods_are_tried_in_order_and_a_refused_one_is_remembered(
@@ -193,7 +196,7 @@ async def test_a_refused_schema_does_not_condemn_the_method_for_other_replies(se
     for spec in (ReplySpec("Bad", unfit, Sum.model_validate), reply_spec(Sum)):
         await ask(models, reply=spec)
     methods = [(seen.reply_name, seen.method) for seen in server.requests]
-    assert methods == [("Bad", "schema"), ("Bad", "function"), ("Bad", "prompt"), ("Sum", "schema")]
+    assert methods == [("Bad", "schema"), ("Bad", "function"), ("Bad", "object"), ("Sum", "schema")]
 
 
 async def test_a_schema_that_cannot_be_strict_is_asked_for_by_a_loose_function(serve: Serve) -> None:
@@ -240,7 +243,7 @@ async def test_a_bad_call_is_sent_back(bad: Reply, problem: str, serve: Serve) -
 async def test_functions_are_written_out_for_a_provider_that_has_none(serve: Serve) -> None:
     models, server = serve({"function": "double", "arguments": {"x": 2}}, refuses=("functions",))
     assert (await ask(models, reply=functions())).reply == {"function": "double", "arguments": {"x": 2}}
-    assert [seen.method for seen in server.requests] == ["functions", "prompt"]
+    assert [seen.method for seen in server.requests] == ["functions", "object"]
     assert "halve: Halves." in server.requests[1].last
 
 

@@ -9,7 +9,8 @@ from openai.types.chat import ChatCompletion
 from pydantic import BaseModel, SecretStr
 
 from forethought.models import providers
-from forethought.models.methods import Method, bind_request
+from forethought.models.forms import Form, Method
+from forethought.models.methods import bind_request
 from forethought.models.types import Message, ModelRequest, reply_spec
 from forethought.settings import Settings
 
@@ -51,7 +52,7 @@ async def keys(settings: Settings, *tasks: str) -> list[Any]:
         for method in METHODS:
             messages = Message("system", "rules"), Message("user", f"{task}\n{method}")
             request = ModelRequest("tool", "openai:gpt-4.1", messages, "Sum", reply_spec(Sum).schema)
-            await bind_request(request, method, chat)()
+            await bind_request(request, Form(method), chat, patience_s=5)()
     return [body.get("prompt_cache_key") for body in recorder.sent]
 
 

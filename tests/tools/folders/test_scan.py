@@ -135,17 +135,17 @@ def test_a_file_that_cannot_be_read_is_listed_and_stops_nothing(tmp_path: Path) 
     assert "larger than 2 MB" in entry.reason
 
 
-def test_fifty_thousand_empty_files(tmp_path: Path) -> None:
+def test_thousands_of_empty_files(tmp_path: Path) -> None:
     root = tmp_path / "in"
-    for folder in range(50):
+    for folder in range(5):
         (root / str(folder)).mkdir(parents=True)
         for number in range(1_000):
             os.close(os.open(root / str(folder) / f"{number}.txt", os.O_CREAT))
     settings = settings_in(tmp_path)
     ref, report = index_folder(root, settings)
-    assert (ref["count"], len(report.unreadable)) == (50_000, 50_000)
+    assert (ref["count"], len(report.unreadable)) == (5_000, 5_000)
     assert len(news(ref, report)) < 500
-    assert Folders([ref], settings).counts() == (50_000, 50_000)
+    assert Folders([ref], settings).counts() == (5_000, 5_000)
 
 
 def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

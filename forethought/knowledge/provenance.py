@@ -7,11 +7,10 @@ only: the hash tells whether a text is one of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from forethought.json_files import FileError, read_object, write_json
+from forethought.json_files import read_object
 from forethought.text import one_line
 from forethought.trajectories.questions import fingerprint
 
@@ -29,14 +28,6 @@ def read_provenance(path: Path) -> Json:
     """The record, or an empty one where there is no file. Raises FileError."""
     known = read_object(path) if path.exists() else {}
     return {"version": 1, "questions": [], "distillations": [], **known}
-
-
-def write_provenance(path: Path, record: Mapping[str, Any]) -> None:
-    """Write the record, whole or not at all. Raises FileError."""
-    try:
-        write_json(path, record)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
 def used_question(task: str) -> Json:

@@ -28,6 +28,7 @@ from forethought.prompts.debug_replies import (
     Triage,
 )
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
+from forethought.prompts.learn_replies import AdviceDraft
 from forethought.prompts.replies import (
     AnswerCheck,
     DocumentAnswer,
@@ -98,6 +99,7 @@ SPECS: dict[str, ReplySpec[Any]] = {
     "Plan_advice": plan_spec({**BEGUN, "experience": ADVISED}, Context(effort="auto"), TOOLS),
     "AnswerDraft_advice": answer_spec(CHECKED, mends=True, advised=True),
     "WordedAdvice": reply_spec(WordedAdvice),
+    "AdviceDraft": reply_spec(AdviceDraft),
     "RoundReflection": reply_spec(RoundReflection),
     "DocumentAnswer": reply_spec(DocumentAnswer),
     "Rows": rows_spec([FieldSpec(name=kind, type=kind) for kind in get_args(Kind)], 2),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from forethought.json_files import write_json
 from forethought.knowledge.provenance import (
     provenance_path,
     read_provenance,
     used_fingerprints,
     used_question,
-    write_provenance,
 )
 
 
@@ -19,5 +19,5 @@ def test_questions_are_named_by_their_beginning_and_a_hash(tmp_path: Path) -> No
     question = used_question("Which of the bridges? " + "and why " * 40)
     assert len(question["question"]) <= 80
     record = read_provenance(provenance_path(errors))
-    write_provenance(provenance_path(errors), {**record, "questions": [question]})
+    write_json(provenance_path(errors), {**record, "questions": [question]})
     assert used_fingerprints(errors) == {question["sha256"]}

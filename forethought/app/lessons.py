@@ -39,7 +39,7 @@ class LessonsOptions(CommandOptions):
     def use(self, work: Callable[[LessonBook], Awaitable[T]]) -> T:
         """What `work` makes of the lessons. Raises CliError where there are none yet, or for a wrong name."""
         from forethought.lessons.book import LessonBook, namespace_of
-        from forethought.storage import open_lessons
+        from forethought.storage import open_experience
         from forethought.users import LOCAL_USER
 
         try:
@@ -49,7 +49,7 @@ class LessonsOptions(CommandOptions):
             raise CliError(f"--namespace {one_line(self.namespace, 40)!r}: {reason}") from error
 
         async def opened() -> T:
-            async with open_lessons(address_of(settings_from(self)), create=False) as store:
+            async with open_experience(address_of(settings_from(self)), create=False) as store:
                 return await work(LessonBook(store, namespace))
 
         return asyncio.run(opened())
@@ -57,9 +57,9 @@ class LessonsOptions(CommandOptions):
     def all(self) -> list[Lesson]:
         """The lessons, the strongest first; none where no run has kept any."""
         from forethought.lessons.record import now_utc
-        from forethought.storage import LESSONS
+        from forethought.storage import EXPERIENCE
 
-        is_there = address_of(settings_from(self)).beside(LESSONS).exists
+        is_there = address_of(settings_from(self)).beside(EXPERIENCE).exists
         lessons = self.use(lambda book: book.all()) if is_there else []
         now = now_utc()
         return sorted(lessons, key=lambda lesson: (lesson.quarantined, -lesson.strength(now), lesson.id))

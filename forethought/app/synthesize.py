@@ -210,10 +210,10 @@ class _Use:
         from forethought.lessons.book import LessonBook, namespace_of
         from forethought.lessons.record import now_utc
         from forethought.redaction import scrubber
-        from forethought.storage import open_lessons
+        from forethought.storage import open_experience
         from forethought.users import LOCAL_USER
 
-        async with open_lessons(address_of(self.settings)) as store:
+        async with open_experience(address_of(self.settings)) as store:
             book = LessonBook(store, namespace_of(LOCAL_USER, self.namespace))
             kept = await keep_lessons(self.values, self.id, book, scrubber(self.settings), now_utc())
         for lesson in kept:

@@ -20,7 +20,7 @@ from forethought.batch.queue import Queue
 from forethought.models.types import ConfigurationError, Transport
 from forethought.settings import Settings
 from forethought.shutdown import Halt, Shutdown
-from forethought.storage import StorageError, open_lessons
+from forethought.storage import StorageError, open_experience
 from forethought.storage.locks import hold
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ async def work(
     from forethought.graph.agent import build_agent
 
     options, shutdown = options or WorkerOptions(), shutdown or Shutdown()
-    async with open_lessons(queue.address) as store:
+    async with open_experience(queue.address) as store:
         graph = build_agent(settings=settings, checkpointer=queue.threads, store=store, transport=transport)
         runner = JobRunner(queue, settings, graph, shutdown, options.attempts, options.first_wait_s)
         return await _Worker(queue, runner, options, shutdown).work()

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from langgraph.store.base import BaseStore
 
-from forethought.lessons.ranking import ALIKE, rank, similarity
+from forethought.experience.ranking import ALIKE, rank, similarity
 from forethought.lessons.record import FLOOR, Lesson
 from forethought.trajectories.questions import normalised
 from forethought.users import label_of

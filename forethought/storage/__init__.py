@@ -1,7 +1,7 @@
-"""Where threads and lessons are kept: SQLite or Postgres, found by one address, opened in one place.
+"""Where threads and experience are kept: SQLite or Postgres, found by one address, opened in one place.
 
 `address_of` reads the address, `open_threads` gives the checkpointer (with the list of threads and the lock
-of a thread), `open_lessons` the Store. Nothing above this package knows which database it is.
+of a thread), `open_experience` the Store. Nothing above this package knows which database it is.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from forethought.storage.saver import ThreadSaver
 
-__all__ = ["LESSONS", "Address", "StorageError", "address_of", "open_lessons", "open_threads"]
-LESSONS = "lessons.sqlite"
+__all__ = ["EXPERIENCE", "Address", "StorageError", "address_of", "open_experience", "open_threads"]
+EXPERIENCE = "experience.sqlite"
 
 
 def open_threads(
@@ -40,12 +40,12 @@ def open_threads(
     return open_postgres_threads(address, cipher, create=create)
 
 
-def open_lessons(address: Address, *, create: bool = True) -> AbstractAsyncContextManager[BaseStore]:
-    """The Store of lessons that belongs to the threads at `address`. Raises as `open_threads` does."""
+def open_experience(address: Address, *, create: bool = True) -> AbstractAsyncContextManager[BaseStore]:
+    """The Store of advice that belongs to the threads at `address`. Raises as `open_threads` does."""
     if address.path is not None:
-        from forethought.storage.sqlite import open_sqlite_lessons
+        from forethought.storage.sqlite import open_sqlite_experience
 
-        return open_sqlite_lessons(address.path.with_name(LESSONS), create=create)
-    from forethought.storage.postgres import open_postgres_lessons
+        return open_sqlite_experience(address.path.with_name(EXPERIENCE), create=create)
+    from forethought.storage.postgres import open_postgres_experience
 
-    return open_postgres_lessons(address, create=create)
+    return open_postgres_experience(address, create=create)

@@ -1,4 +1,4 @@
-"""Threads and lessons in a Postgres database, on a pool of connections."""
+"""Threads and experience in a Postgres database, on a pool of connections."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ async def open_postgres_threads(
 
 
 @asynccontextmanager
-async def open_postgres_lessons(address: Address, *, create: bool) -> AsyncIterator[BaseStore]:
+async def open_postgres_experience(address: Address, *, create: bool) -> AsyncIterator[BaseStore]:
     """The Store on a server. Raises as `open_postgres_threads` does."""
     from langgraph.store.postgres.aio import AsyncPostgresStore
 
@@ -112,7 +112,8 @@ async def open_postgres_lessons(address: Address, *, create: bool) -> AsyncItera
         saver, store = PostgresThreads(pool, address, None), AsyncPostgresStore(pool)
         if not create and not await saver.has_table("store"):
             raise StorageError(
-                f"no lessons yet in {address.shown}; collect some with --set lessons=true", wrong_use=True
+                f"no experience yet in {address.shown}: teach the agent first, with /remember in forethought chat",
+                wrong_use=True,
             )
         async with hold(saver.locks, "setting up", _SETUP_S):
             await store.setup()

@@ -1,4 +1,4 @@
-"""Threads and lessons in SQLite files, opened so that several processes can use them."""
+"""Threads and experience in SQLite files, opened so that several processes can use them."""
 
 from __future__ import annotations
 
@@ -97,14 +97,14 @@ async def open_sqlite_threads(
 
 
 @asynccontextmanager
-async def open_sqlite_lessons(path: Path, *, create: bool) -> AsyncIterator[AsyncSqliteStore]:
+async def open_sqlite_experience(path: Path, *, create: bool) -> AsyncIterator[AsyncSqliteStore]:
     """The Store on `path`; it has no index, since that needs an SQLite that loads extensions.
 
     Raises StorageError when it does not exist and is not to be made; sqlite3.Error when it fails.
     """
     from langgraph.store.sqlite.aio import AsyncSqliteStore
 
-    opening = _connect(path, create=create, missing="no lessons yet", isolation_level=None)
+    opening = _connect(path, create=create, missing="no experience yet", isolation_level=None)
     async with opening as connection, AsyncSqliteStore(connection) as store:
         async with hold(FileLocks(path), "setting up", _BUSY_S):
             await store.setup()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 
-from forethought.lessons.ranking import rank
+from forethought.experience.ranking import rank
 from forethought.nodes.support.passage_rank import rank_passages, spans
 from forethought.sizes import WHOLE, extent
 from forethought.text import numbered

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from forethought.lessons.ranking import bm25_plus
+from forethought.experience.ranking import bm25_plus
 from forethought.tools.documents.document import Document, Section
 from forethought.tools.folders.passages import passages
 from forethought.tools.folders.words import language_of, query_terms, tokens

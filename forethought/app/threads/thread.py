@@ -19,7 +19,7 @@ from forethought.app.runner import Session
 from forethought.app.text import one_line
 from forethought.settings import Settings
 from forethought.state.context import Context
-from forethought.storage import address_of, open_lessons, open_threads
+from forethought.storage import address_of, open_experience, open_threads
 from forethought.telemetry import operation
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ async def open_thread(
             transport = _providers(flags.record, settings, context, about or {})
         store = None
         if context.lessons:
-            store = await stack.enter_async_context(open_lessons(address_of(settings)))
+            store = await stack.enter_async_context(open_experience(address_of(settings)))
         with input_errors():
             graph = build_agent(settings=settings, checkpointer=saver, store=store, transport=transport)
         metadata = run_metadata(context, settings)

@@ -11,7 +11,7 @@ from forethought.app.threads.thread import is_debugging
 from forethought.app.viewer.readings import reading_progress
 from forethought.app.viewer.runs import Json, UnknownThread
 from forethought.settings import Settings
-from forethought.storage import LESSONS, address_of, open_lessons
+from forethought.storage import EXPERIENCE, address_of, open_experience
 from forethought.tools.files import FileStore
 from forethought.users import LOCAL_USER
 
@@ -91,7 +91,7 @@ class LocalThreads:
         from forethought.lessons.book import lessons_of
 
         address = address_of(self._settings)
-        if not address.beside(LESSONS).exists:
+        if not address.beside(EXPERIENCE).exists:
             return {}
-        async with open_lessons(address, create=False) as store:
+        async with open_experience(address, create=False) as store:
             return await lessons_of(store, LOCAL_USER)

@@ -28,7 +28,7 @@ from forethought.evals.baselines.react import React
 from forethought.evals.prompts import render
 from forethought.evals.prompts.baseline_replies import InsightOperations
 from forethought.evals.types import TrialContext
-from forethought.lessons.ranking import rank
+from forethought.experience.ranking import rank
 from forethought.models.ask import Models
 from forethought.models.types import Message, ReplyError, reply_spec
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from forethought.lessons.ranking import bm25_plus
+from forethought.experience.ranking import bm25_plus
 from forethought.text import one_line
 from forethought.tools.base import Tool, ToolError, make_tool
 

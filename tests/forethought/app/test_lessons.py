@@ -75,7 +75,7 @@ def test_a_run_without_lessons_opens_no_store(
 ) -> None:
     scripted()
     assert cli("run", TASK, "--json").code == 0
-    assert not (Settings().data_dir / "lessons.sqlite").exists()
+    assert not (Settings().data_dir / "experience.sqlite").exists()
 
 
 def test_a_lesson_is_shown_edited_confirmed_and_dropped(taught: Taught) -> None:

@@ -27,7 +27,7 @@ from forethought.app.mcp_server import build_server
 from forethought.lessons.book import LessonBook, namespace_of
 from forethought.lessons.record import Lesson
 from forethought.settings import Settings
-from forethought.storage import address_of, open_lessons
+from forethought.storage import address_of, open_experience
 from forethought.users import LOCAL_USER
 from tests.forethought.app.conftest import Cli
 from tests.support.debugging import Reader, trajectory
@@ -216,7 +216,7 @@ async def test_a_question_is_returned_and_answered(scripted: Serve) -> None:
 
 async def test_lessons_of_a_person_and_none_in_quarantine(folder: Path) -> None:
     now = datetime.now(UTC)
-    async with open_lessons(address_of(Settings())) as store:
+    async with open_experience(address_of(Settings())) as store:
         book = LessonBook(store, namespace_of(LOCAL_USER, "default"))
         for key, outside in (("a", []), ("b", ["web"])):
             task, worked = f"Invoice totals {key}", "Add the freight to invoice totals."

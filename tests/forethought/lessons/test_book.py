@@ -13,7 +13,7 @@ from langgraph.store.memory import InMemoryStore
 
 from forethought.lessons.book import LessonBook, alike, namespace_of, proposed_errors
 from forethought.lessons.record import Lesson
-from forethought.storage import open_lessons
+from forethought.storage import open_experience
 from forethought.storage.address import file_address
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -36,7 +36,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     if request.param == "memory":
         yield InMemoryStore()
         return
-    async with open_lessons(file_address(tmp_path / "threads.sqlite")) as opened:
+    async with open_experience(file_address(tmp_path / "threads.sqlite")) as opened:
         yield opened
 
 

@@ -32,7 +32,7 @@ def test_a_file(given: str, path: str) -> None:
 def test_without_an_address_it_is_the_data_folder(tmp_path: Path) -> None:
     address = address_of(Settings(data_dir=tmp_path))
     assert address.path == tmp_path / "threads.sqlite"
-    assert address.beside("lessons.sqlite").path == tmp_path / "lessons.sqlite"
+    assert address.beside("experience.sqlite").path == tmp_path / "experience.sqlite"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_without_an_address_it_is_the_data_folder(tmp_path: Path) -> None:
 def test_a_server_is_shown_without_its_password(given: str, shown: str) -> None:
     address = address_of(Settings(db=given))
     assert (address.shown, address.path, address.conninfo) == (shown, None, given)
-    assert address.beside("lessons.sqlite") == address
+    assert address.beside("experience.sqlite") == address
     assert "s3cret" not in repr(address) + repr(Settings(db=given))
 
 

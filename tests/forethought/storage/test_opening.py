@@ -10,7 +10,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from forethought.app.errors import explain
 from forethought.settings import Settings
-from forethought.storage import Address, StorageError, address_of, open_lessons, open_threads
+from forethought.storage import Address, StorageError, address_of, open_experience, open_threads
 from forethought.storage.address import file_address
 from forethought.storage.sqlite import SqliteThreads
 from tests.forethought.storage.conftest import KEY, OTHER_KEY, run
@@ -20,12 +20,12 @@ from tests.support.processes import Start
 OPEN = """
 import asyncio, sys
 from forethought.settings import Settings
-from forethought.storage import address_of, open_lessons, open_threads
+from forethought.storage import address_of, open_experience, open_threads
 
 async def use():
     address = address_of(Settings(db=sys.argv[1]))
     sys.stdin.readline()
-    async with open_threads(address) as saver, open_lessons(address) as store:
+    async with open_threads(address) as saver, open_experience(address) as store:
         await store.aput(("lessons",), sys.argv[2], {"n": 1})
         print(await saver.newest(5), flush=True)
 
@@ -39,7 +39,7 @@ async def test_several_processes_make_a_database_at_once(
     started = [python(OPEN, database, str(number)) for number in range(2)]
     ended = await asyncio.gather(*(asyncio.to_thread(each.communicate, "go\n") for each in started))
     assert ended == [("[]\n", "")] * 2
-    async with open_lessons(address) as store:
+    async with open_experience(address) as store:
         assert {item.key for item in await store.asearch(("lessons",))} == {"0", "1"}
 
 
@@ -96,7 +96,7 @@ async def test_nothing_is_made_where_nothing_is_to_be(address: Address) -> None:
             pass
     assert caught.value.wrong_use
     with pytest.raises(StorageError, match="no lessons yet"):
-        async with open_threads(address), open_lessons(address, create=False):
+        async with open_threads(address), open_experience(address, create=False):
             pass
 
 

@@ -20,7 +20,7 @@ import httpx
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from forethought.evals.environments.small_shop.goods import Errand, Offer, catalogue, reward
-from forethought.lessons.ranking import bm25_plus
+from forethought.experience.ranking import bm25_plus
 
 INSIDE = "http://small-shop.invalid"
 """The address of the shop within the process: no name server knows it."""

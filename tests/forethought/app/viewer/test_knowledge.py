@@ -12,7 +12,7 @@ from forethought.knowledge.planning_errors import load_planning_errors
 from forethought.lessons.book import LessonBook, namespace_of
 from forethought.lessons.record import Lesson
 from forethought.settings import Settings
-from forethought.storage import address_of, open_lessons
+from forethought.storage import address_of, open_experience
 from tests.forethought.app.viewer.conftest import Page
 
 OWN = """
@@ -56,7 +56,7 @@ def test_the_taxonomy_has_every_type_under_its_module(page: Page) -> None:
 
 
 async def keep(settings: Settings, *lessons: Lesson) -> None:
-    async with open_lessons(address_of(settings)) as store:
+    async with open_experience(address_of(settings)) as store:
         book = LessonBook(store, namespace_of("local", "default"))
         for lesson in lessons:
             await book.put(lesson)

@@ -1,4 +1,4 @@
-"""Which lessons fit a task, and which two say the same: by their words, where a Store has no embeddings."""
+"""Rank texts by their words, and compare two of them; used if a Store has no embeddings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 ALIKE = 75.0
-"""Similarity (rapidfuzz's token_set_ratio, 0 to 100) from which two lessons count as one."""
+"""Similarity (rapidfuzz's token_set_ratio, 0 to 100) from which two texts count as one."""
 _STEM = 6
 """Letters of a word that count, so that `invoice` and `invoices` are one; a stemmer for any language."""
 _COMMON = frozenset(
@@ -34,8 +34,8 @@ def words(text: str) -> list[str]:
 def rank(query: str, texts: Sequence[str], least: int = 2) -> list[tuple[int, float]]:
     """The indices of the texts that fit `query`, best first, with their BM25 scores (above 0).
 
-    A text must share `least` telling words with the query (or all, where the query has no more): in a small
-    collection a single common word would make anything fit.
+    A text must share `least` words with the query, or all if one of the two has no more. In a small
+    collection, a single common word would make anything fit.
     """
     terms = sorted(set(words(query)))
     documents = [words(text) for text in texts]
@@ -43,8 +43,8 @@ def rank(query: str, texts: Sequence[str], least: int = 2) -> list[tuple[int, fl
     if not terms or not any(fits):
         return []
     scores = bm25_plus(terms, documents)
-    least = min(least, len(terms))
-    chosen = [(at, scores[at]) for at, shared in enumerate(fits) if shared >= least]
+    needed = [min(least, len(terms), len(set(document)) or 1) for document in documents]
+    chosen = [(at, scores[at]) for at, shared in enumerate(fits) if shared >= needed[at]]
     return sorted(chosen, key=lambda item: (-item[1], item[0]))
 
 

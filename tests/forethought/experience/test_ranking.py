@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.lessons.ranking import ALIKE, rank, similarity, words
+from forethought.experience.ranking import ALIKE, rank, similarity, words
 
 TEXTS = [
     "Task: overdue invoices of a supplier. What works: open the index of invoices first",

@@ -6,10 +6,13 @@ A maker draws a case of its family: the answer with the rule, and the plain answ
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from statistics import median
+
+import yaml
 
 from benchmarks.stream.cases import (
     MONTHS,
@@ -34,9 +37,9 @@ class Family:
 
     kind: str
     """What kind of rule it is."""
-    corrections: tuple[str, str]
+    corrections: Sequence[str]
     """A person's words after the first wrong answer, and after a later one."""
-    wordings: tuple[str, ...]
+    wordings: Sequence[str]
     make: Maker
 
 
@@ -46,10 +49,15 @@ def sales(rng: random.Random, wording: str) -> Case:
     channels = [*rng.sample(["Web", "Phone", "Counter"] * 3, 7), *["Canteen"] * rng.randrange(2, 4)]
     rng.shuffle(channels)
     days = days_in(rng, month, len(channels))
-    rows = [[f"{day}", channel, rng.randrange(12, 90) * 10] for day, channel in zip(days, channels, strict=True)]
+    rows = [
+        [f"{day}", channel, rng.randrange(12, 90) * 10] for day, channel in zip(days, channels, strict=True)
+    ]
     counted = sum(row[2] for row in rows if row[1] != "Canteen")
     files = file_of(
-        rng, f"{place} {MONTHS[month - 1]}", f"{place}, {MONTHS[month - 1]} 2026", [["Date", "Channel", "Euros"], *rows]
+        rng,
+        f"{place} {MONTHS[month - 1]}",
+        f"{place}, {MONTHS[month - 1]} 2026",
+        [["Date", "Channel", "Euros"], *rows],
     )
     question = wording.format(place=place, month=MONTHS[month - 1])
     return Case(question, files, str(counted), str(sum(row[2] for row in rows)))
@@ -62,7 +70,10 @@ def quarter(rng: random.Random, wording: str) -> Case:
     while counts[3 * number] == counts[3 * number - 3]:
         counts = [rng.randrange(110, 980) for _ in MONTHS]
     files = file_of(
-        rng, f"{place} 2025", f"{place}, 2025", [["Month", "Number"], *map(list, zip(MONTHS, counts, strict=True))]
+        rng,
+        f"{place} 2025",
+        f"{place}, 2025",
+        [["Month", "Number"], *map(list, zip(MONTHS, counts, strict=True))],
     )
     plain = counts[3 * number - 3 : 3 * number]
     question = wording.format(place=place, quarter=("first", "second", "third")[number - 1])
@@ -83,7 +94,10 @@ def billing(rng: random.Random, wording: str) -> Case:
     if all(minutes % 15 == 0 for minutes in spent):
         return billing(rng, wording)
     files = file_of(
-        rng, f"hours {MONTHS[month - 1]}", f"Work in {MONTHS[month - 1]} 2026", [["Date", "Client", "Minutes"], *rows]
+        rng,
+        f"hours {MONTHS[month - 1]}",
+        f"Work in {MONTHS[month - 1]} 2026",
+        [["Date", "Client", "Minutes"], *rows],
     )
     question = wording.format(client=f"{client} Ltd", month=MONTHS[month - 1])
     return Case(question, files, str(sum(-(-minutes // 15) * 15 for minutes in spent)), str(sum(spent)))
@@ -100,8 +114,13 @@ def stock(rng: random.Random, wording: str) -> Case:
     office = {item: number + rng.choice([-9, -6, -4, 5, 8, 11]) for item, number in depot.items()}
     head = ["Article", "Pieces"]
     files = file_of(
-        rng, f"head office {newer}", f"Stock, list of the head office, {newer}", [head, *map(list, office.items())]
-    ) | file_of(rng, f"depot {older}", f"Stock, list of the depot, {older}", [head, *map(list, depot.items())])
+        rng,
+        f"head office {newer}",
+        f"Stock, list of the head office, {newer}",
+        [head, *map(list, office.items())],
+    ) | file_of(
+        rng, f"depot {older}", f"Stock, list of the depot, {older}", [head, *map(list, depot.items())]
+    )
     wanted = rng.choice(items)
     return Case(wording.format(item=wanted), files, str(depot[wanted]), str(office[wanted]))
 
@@ -131,7 +150,16 @@ def harvest(rng: random.Random, wording: str) -> Case:
 
 
 DEPARTMENTS = ("Garden", "Kitchen", "Workshop", "Archive", "Laundry", "Transport", "Reception", "Library")
-THINGS = ("a ladder", "two desks", "a printer", "new shelves", "a projector", "a water pump", "four heaters", "a drill")
+THINGS = (
+    "a ladder",
+    "two desks",
+    "a printer",
+    "new shelves",
+    "a projector",
+    "a water pump",
+    "four heaters",
+    "a drill",
+)
 
 
 def signature(rng: random.Random, wording: str) -> Case:
@@ -139,7 +167,12 @@ def signature(rng: random.Random, wording: str) -> Case:
     departments = rng.sample(DEPARTMENTS, 5)
     names = people(rng, 10)
     rows: Rows = [[name, names[2 * at], names[2 * at + 1]] for at, name in enumerate(departments)]
-    files = file_of(rng, rng.choice(["departments", "who is who", "staff"]), "Departments", [["Department", "Head", "Deputy"], *rows])
+    files = file_of(
+        rng,
+        rng.choice(["departments", "who is who", "staff"]),
+        "Departments",
+        [["Department", "Head", "Deputy"], *rows],
+    )
     department, head, deputy = rng.choice(rows)
     question = wording.format(department=department, thing=rng.choice(THINGS))
     return Case(question, files, deputy, head, "person")
@@ -152,7 +185,9 @@ def due(rng: random.Random, wording: str) -> Case:
     for number in sorted(rng.sample(range(1000, 9999), 6)):
         sent = day_in(rng, month)
         delivered = later(sent, rng.choice([-9, -6, -4, 3, 5, 8, 11]))
-        rows.append([str(number), rng.choice(PLACES) + " Ltd", f"{sent}", delivered, rng.choice([10, 14, 20, 30])])
+        rows.append(
+            [str(number), rng.choice(PLACES) + " Ltd", f"{sent}", delivered, rng.choice([10, 14, 20, 30])]
+        )
     files = file_of(
         rng, rng.choice(["invoices", "bills", "ledger"]), "Invoices",
         [["Invoice", "Firm", "Date of invoice", "Delivered", "Payable within (days)"], *rows],
@@ -168,7 +203,8 @@ def loans(rng: random.Random, wording: str) -> Case:
     month = rng.randrange(1, 13)
     names = [branch] * 4 + [other] * 4
     rows: Rows = [
-        [f"Week {at % 4 + 1}", name, rng.randrange(40, 300), rng.randrange(5, 60)] for at, name in enumerate(names)
+        [f"Week {at % 4 + 1}", name, rng.randrange(40, 300), rng.randrange(5, 60)]
+        for at, name in enumerate(names)
     ]
     files = file_of(
         rng, f"branches {MONTHS[month - 1]}", f"Branches, {MONTHS[month - 1]} 2026",
@@ -189,7 +225,9 @@ def waiting(rng: random.Random, wording: str) -> Case:
         return waiting(rng, wording)
     place, day = rng.choice(PLACES), day_in(rng, rng.randrange(1, 13))
     rows = [[f"{8 + at}:{rng.randrange(10, 60)}", minutes] for at, minutes in enumerate(times)]
-    files = file_of(rng, f"desk {place} {day}", f"Desk in {place}, {day}", [["Arrived", "Waited (minutes)"], *rows])
+    files = file_of(
+        rng, f"desk {place} {day}", f"Desk in {place}, {day}", [["Arrived", "Waited (minutes)"], *rows]
+    )
     return Case(wording.format(place=place, day=said(day)), files, str(int(middle)), str(round(mean)))
 
 
@@ -206,175 +244,28 @@ def calls(rng: random.Random, wording: str) -> Case:
     rows = [[f"{time:%Y-%m-%d %H:%M}", rng.choice(TOPICS)] for time in times]
     plain = sum(time.date() == day for time in times)
     counted = sum(first + timedelta(hours=6) <= time < first + timedelta(hours=30) for time in times)
-    files = file_of(rng, rng.choice(["calls", "log", "hotline"]) + f" {day:%B}", "Calls", [["Time", "About"], *rows])
+    files = file_of(
+        rng, rng.choice(["calls", "log", "hotline"]) + f" {day:%B}", "Calls", [["Time", "About"], *rows]
+    )
     return Case(wording.format(day=said(day)), files, str(counted), str(plain))
 
 
 def _spans(rng: random.Random) -> list[tuple[float, float]]:
     early, night = rng.sample(range(1, 5), 2)  # different, so that the rule changes the number
-    return [(-5, -1)] * 2 + [(0, 5.9)] * early + [(6.1, 23.9)] * rng.randrange(3, 6) + [(24, 29.9)] * night + [(31, 40)] * 2
+    return (
+        [(-5, -1)] * 2
+        + [(0, 5.9)] * early
+        + [(6.1, 23.9)] * rng.randrange(3, 6)
+        + [(24, 29.9)] * night
+        + [(31, 40)] * 2
+    )
 
 
+_MAKERS: tuple[Maker, ...] = (
+    sales, quarter, billing, stock, harvest, signature, due, loans, waiting, calls,
+)  # fmt: skip
+_WORDS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_text("utf-8"))
 FAMILIES: Mapping[str, Family] = {
-    "sales": Family(
-        "definition",
-        (
-            "That is wrong: what the canteen sells never counts as sales.",
-            "Still wrong: leave out every line of the channel Canteen when you add up sales, takings, turnover or revenue.",
-        ),
-        (
-            "What were the sales of {place} in {month}?",
-            "How high were the takings at {place} in {month}?",
-            "Add up the turnover of {place} for {month}.",
-            "{place}: what did we sell in {month}, in euros?",
-            "Give me the total revenue of the shop in {place} for {month}.",
-            "How much money did {place} make in {month} with its sales?",
-        ),
-        sales,
-    ),
-    "quarter": Family(
-        "definition",
-        (
-            "That is wrong: our quarters begin in February, so the first quarter is February to April.",
-            "Still wrong: the first quarter is February to April, the second May to July, the third August to October.",
-        ),
-        (
-            "How many visitors did {place} have in the {quarter} quarter of 2025?",
-            "Guests in {place}, {quarter} quarter of 2025: how many?",
-            "How many people came to {place} in the {quarter} quarter of last year, 2025?",
-            "Add up the numbers of {place} for the {quarter} quarter of 2025.",
-            "What was the attendance at {place} in the {quarter} quarter 2025?",
-            "I need the {quarter}-quarter figure for {place} (2025).",
-        ),
-        quarter,
-    ),
-    "billing": Family(
-        "rounding",
-        (
-            "That is wrong: we bill every entry in full quarters of an hour, rounded up.",
-            "Still wrong: round each entry of the work list up to the next 15 minutes before you add up what we bill.",
-        ),
-        (
-            "How many minutes do we bill {client} for {month}?",
-            "What time goes on the bill of {client} for {month}, in minutes?",
-            "Billable minutes for {client} in {month}?",
-            "We write the bill for {client}: how many minutes of work in {month} does it name?",
-            "How much working time do we charge {client} for {month}? In minutes.",
-            "Sum up the minutes that {client} has to pay for {month}.",
-        ),
-        billing,
-    ),
-    "stock": Family(
-        "preferred source",
-        (
-            "That is wrong: for stock, trust the list of the depot, even if the list of the head office is newer.",
-            "Still wrong: how many pieces we have in stock is always what the depot's list says, never the head office's.",
-        ),
-        (
-            "How many {item} do we have in stock now?",
-            "What is our present stock of {item}?",
-            "How many {item} are left?",
-            "A customer asks for {item}. How many do we have at the moment?",
-            "Tell me the current number of {item} in stock.",
-            "{item}: how many pieces have we got today?",
-        ),
-        stock,
-    ),
-    "harvest": Family(
-        "unit",
-        (
-            "That is wrong: we state harvests in hundredweight, and a hundredweight is 50 kg.",
-            "Still wrong: divide the kilograms of a harvest by 50, because all our harvest figures are in hundredweight.",
-        ),
-        (
-            "How much did {farm} harvest in {month}?",
-            "What was the harvest of {crop} at {farm} in {month}?",
-            "How big was the crop of {farm} in {month}?",
-            "{farm}, {month}: give me the total harvest of {crop}.",
-            "Add up the {crop} that {farm} brought in during {month}.",
-            "How large was the yield of {crop} at {farm} in {month}?",
-        ),
-        harvest,
-    ),
-    "signature": Family(
-        "role",
-        (
-            "That is wrong: orders of a department are signed by its deputy, not by its head.",
-            "Still wrong: whoever is the deputy of the department signs and approves what it buys.",
-        ),
-        (
-            "The department {department} orders {thing}. Who signs?",
-            "Who has to sign the order of the department {department} for {thing}?",
-            "{department} wants to buy {thing}. Who approves that?",
-            "Whose signature do I need if the department {department} buys {thing}?",
-            "Who signs off the purchase of {thing} for {department}?",
-            "I have an order for {thing} from the department {department}. Who must sign it?",
-        ),
-        signature,
-    ),
-    "due": Family(
-        "definition",
-        (
-            "That is wrong: the days to pay count from the delivery, not from the date of the invoice.",
-            "Still wrong: an invoice is due so many days after the day on which the goods were delivered.",
-        ),
-        (
-            "When is invoice {number} due?",
-            "By which day must we pay invoice {number}?",
-            "What is the due date of invoice {number}?",
-            "Until when do we have time to pay the invoice {number}?",
-            "Invoice {number}: what is the last day for payment?",
-            "On which date does the payment term of invoice {number} end?",
-        ),
-        due,
-    ),
-    "loans": Family(
-        "definition",
-        (
-            "That is wrong: a renewal counts as a loan too.",
-            "Still wrong: add the renewals to the loans of the branch, because we count both as loans.",
-        ),
-        (
-            "How many loans did the branch {branch} have in {month}?",
-            "What was the number of loans in {branch} in {month}?",
-            "How often were books lent in {branch} in {month}?",
-            "Loans of the library {branch} in {month}: how many?",
-            "Give me the loans of {branch} for {month}.",
-            "How many books did the library {branch} lend in {month}?",
-        ),
-        loans,
-    ),
-    "waiting": Family(
-        "definition",
-        (
-            "That is wrong: by average waiting time we mean the median.",
-            "Still wrong: sort the waiting times and take the middle one; that is our average waiting time.",
-        ),
-        (
-            "What was the average waiting time in {place} on {day}, in minutes?",
-            "How long did people wait on average in {place} on {day}?",
-            "Average wait at the desk in {place} on {day}?",
-            "On {day}, how many minutes did a visitor in {place} wait on average?",
-            "Give me the average waiting time of the desk in {place} for {day}.",
-            "How many minutes was the average wait in {place} on {day}?",
-        ),
-        waiting,
-    ),
-    "calls": Family(
-        "definition",
-        (
-            "That is wrong: our day begins at 6 in the morning and ends at 6 the next morning.",
-            "Still wrong: a call before 6 in the morning belongs to the day before.",
-        ),
-        (
-            "How many calls came in on {day}?",
-            "Count the calls of {day}.",
-            "How often did people call us on {day}?",
-            "{day}: how many calls were there?",
-            "What was the number of calls on {day}?",
-            "On {day}, how many times did the phone ring?",
-        ),
-        calls,
-    ),
+    make.__name__: Family(make=make, **_WORDS[make.__name__]) for make in _MAKERS
 }
 """By name."""

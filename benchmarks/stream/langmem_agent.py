@@ -60,7 +60,10 @@ class LangMem(Method):
             from langmem import create_manage_memory_tool, create_search_memory_tool
         except ImportError as error:
             raise InfrastructureError("langmem is missing: run `make bench-stream`") from error
-        memory = [make(("memories",), store=self.store) for make in (create_manage_memory_tool, create_search_memory_tool)]
+        memory = [
+            make(("memories",), store=self.store)
+            for make in (create_manage_memory_tool, create_search_memory_tool)
+        ]
         agent = create_agent(
             BenchChat(bench=bench),
             [*memory, *(_tool(bench, name) for name in bench.offered)],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,7 +71,11 @@ class Running:
             if key not in self.records.answers:
                 await self._answer(task)
             answered = self.records.answers[key]
-            due = task.family and answered.verdict != "right" and answered.told < len(FAMILIES[task.family].corrections)
+            due = (
+                task.family
+                and answered.verdict != "right"
+                and answered.told < len(FAMILIES[task.family].corrections)
+            )
             if due and key not in self.records.corrections:
                 await self._correct(task, answered)
 
@@ -93,10 +98,8 @@ class Running:
         meter = Meter()
         words = FAMILIES[task.family].corrections[answered.told]
         told = Told(task.case.question, answered.answer, words)
-        try:
+        with suppress(ReplyError, BudgetSpent):  # then the method has not learned it
             await self.contender.correct(self._trial(task, meter), told)
-        except (ReplyError, BudgetSpent):
-            pass  # the method has not learned it
         self.contender.told.append(told)
         self.records.keep(
             Corrected(self.name, task.id, task.family, words, meter.usage["calls"], _tokens(meter))

@@ -81,5 +81,3 @@ def _of_family(seed: int, name: str, position: int) -> StreamTask:
 def _unrelated(seed: int, name: str, make: object, at: int) -> StreamTask:
     assert callable(make)
     return StreamTask(f"unrelated-{at + 1:02}-{name}", "", 0, make(random.Random(f"{seed}:unrelated:{at}")))
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 from benchmarks.stream.cases import MONTHS, PLACES, Case, Rows, day_in, days_in, file_of, later, people, said
 from benchmarks.stream.families import CROPS, DEPARTMENTS, ITEMS, TOPICS
@@ -18,7 +19,9 @@ def order(rng: random.Random) -> Case:
         [str(number), f"{day}", rng.choice(["Web", "Phone", "Counter"]), rng.randrange(12, 90) * 10]
         for number, day in zip(rng.sample(range(2000, 9000), 8), days_in(rng, month, 8), strict=True)
     ]
-    files = file_of(rng, f"orders {place}", f"Orders, {place}", [["Order", "Date", "Channel", "Euros"], *rows])
+    files = file_of(
+        rng, f"orders {place}", f"Orders, {place}", [["Order", "Date", "Channel", "Euros"], *rows]
+    )
     number, *_, amount = rng.choice(rows)
     return Case(f"What is the amount of order {number}?", files, str(amount))
 
@@ -27,7 +30,10 @@ def busiest(rng: random.Random) -> Case:
     """The month with the most visitors."""
     place, counts = rng.choice(PLACES), rng.sample(range(110, 980), 12)
     files = file_of(
-        rng, f"{place} 2025", f"{place}, 2025", [["Month", "Number"], *map(list, zip(MONTHS, counts, strict=True))]
+        rng,
+        f"{place} 2025",
+        f"{place}, 2025",
+        [["Month", "Number"], *map(list, zip(MONTHS, counts, strict=True))],
     )
     best = MONTHS[counts.index(max(counts))]
     return Case(f"In which month of 2025 did {place} have the most visitors?", files, best, form="word")
@@ -39,7 +45,9 @@ def entries(rng: random.Random) -> Case:
     names = [client] * rng.randrange(3, 7) + [other] * 4
     rng.shuffle(names)
     days = days_in(rng, month, len(names))
-    rows = [[f"{day}", f"{name} Ltd", rng.randrange(4, 28) * 5] for day, name in zip(days, names, strict=True)]
+    rows = [
+        [f"{day}", f"{name} Ltd", rng.randrange(4, 28) * 5] for day, name in zip(days, names, strict=True)
+    ]
     files = file_of(rng, f"work {MONTHS[month - 1]}", "Work", [["Date", "Client", "Minutes"], *rows])
     return Case(f"On how many days did we work for {client} Ltd?", files, str(names.count(client)))
 
@@ -49,7 +57,10 @@ def articles(rng: random.Random) -> Case:
     items = rng.sample(ITEMS, 7)
     prices = rng.sample(range(12, 190), 7)
     files = file_of(
-        rng, "price list", "Price list", [["Article", "Euros per piece"], *map(list, zip(items, prices, strict=True))]
+        rng,
+        "price list",
+        "Price list",
+        [["Article", "Euros per piece"], *map(list, zip(items, prices, strict=True))],
     )
     return Case("Which article is the most expensive?", files, items[prices.index(max(prices))], form="word")
 
@@ -59,15 +70,22 @@ def field(rng: random.Random) -> Case:
     farms, crop = rng.sample(PLACES, 5), rng.choice(CROPS)
     sizes = rng.sample(range(4, 60), 5)
     files = file_of(
-        rng, "fields", "Fields", [["Farm", "Hectares", "Crop"], *([f, s, crop] for f, s in zip(farms, sizes, strict=True))]
+        rng,
+        "fields",
+        "Fields",
+        [["Farm", "Hectares", "Crop"], *([f, s, crop] for f, s in zip(farms, sizes, strict=True))],
     )
-    return Case(f"Which farm has the largest field of {crop}?", files, farms[sizes.index(max(sizes))], form="word")
+    return Case(
+        f"Which farm has the largest field of {crop}?", files, farms[sizes.index(max(sizes))], form="word"
+    )
 
 
 def head(rng: random.Random) -> Case:
     """The head of a department."""
     names = people(rng, 10)
-    rows: Rows = [[name, names[2 * at], names[2 * at + 1]] for at, name in enumerate(rng.sample(DEPARTMENTS, 5))]
+    rows: Rows = [
+        [name, names[2 * at], names[2 * at + 1]] for at, name in enumerate(rng.sample(DEPARTMENTS, 5))
+    ]
     files = file_of(rng, "departments", "Departments", [["Department", "Head", "Deputy"], *rows])
     department, chief, _ = rng.choice(rows)
     return Case(f"Who is the head of the department {department}?", files, chief, form="person")
@@ -133,14 +151,22 @@ def warmest(rng: random.Random) -> Case:
     """The difference of two temperatures."""
     place, degrees = rng.choice(PLACES), rng.sample(range(4, 33), 7)
     days = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-    files = file_of(rng, f"weather {place}", f"Weather, {place}", [["Day", "Degrees"], *map(list, zip(days, degrees, strict=True))])
+    files = file_of(
+        rng,
+        f"weather {place}",
+        f"Weather, {place}",
+        [["Day", "Degrees"], *map(list, zip(days, degrees, strict=True))],
+    )
     question = f"By how many degrees was the warmest day in {place} warmer than the coldest?"
     return Case(question, files, str(max(degrees) - min(degrees)))
 
 
 def extension(rng: random.Random) -> Case:
     """A phone number."""
-    rows: Rows = [[name, rng.choice(DEPARTMENTS), number] for name, number in zip(people(rng, 7), rng.sample(range(100, 999), 7), strict=True)]
+    rows: Rows = [
+        [name, rng.choice(DEPARTMENTS), number]
+        for name, number in zip(people(rng, 7), rng.sample(range(100, 999), 7), strict=True)
+    ]
     files = file_of(rng, "phones", "Phones", [["Name", "Department", "Extension"], *rows])
     name, _, number = rng.choice(rows)
     return Case(f"What is the extension of {name}?", files, str(number))
@@ -149,9 +175,11 @@ def extension(rng: random.Random) -> Case:
 def route(rng: random.Random) -> Case:
     """The length of a route."""
     stops, lengths = rng.sample(PLACES, 6), [rng.randrange(3, 48) for _ in range(5)]
-    rows = [[*pair, length] for pair, length in zip(zip(stops, stops[1:], strict=False), lengths, strict=True)]
+    rows = [[*pair, length] for pair, length in zip(pairwise(stops), lengths, strict=True)]
     files = file_of(rng, "route", "Route", [["From", "To", "km"], *rows])
-    return Case(f"How many kilometres is it from {stops[0]} to {stops[-1]} by this route?", files, str(sum(lengths)))
+    return Case(
+        f"How many kilometres is it from {stops[0]} to {stops[-1]} by this route?", files, str(sum(lengths))
+    )
 
 
 UNRELATED: Mapping[str, Maker] = {

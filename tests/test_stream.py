@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.stream.__main__ import main
 from benchmarks.stream.families import FAMILIES
 from benchmarks.stream.tasks import StreamTask, stream
 from tests.support.agent import kind_of
@@ -87,13 +87,21 @@ def _turn(seen: SeenRequest, text: str) -> Any:
     return {"text": "", "calls": [call]}
 
 
-def carry_out(out: Path, url: str, methods: str, *more: str) -> subprocess.CompletedProcess[str]:
-    """Run the benchmark as a command."""
-    flags = ["--out", str(out), "--base-url", url, "--method", methods, "--model", "openai:scripted"]
-    part = ["--families", "2", "--tasks", "3", "--unrelated", "2", *more]
-    command = [sys.executable, "-m", "benchmarks.stream", *flags, *part]
-    env = {name: value for name, value in os.environ.items() if name != "FORETHOUGHT_EFFORT"}
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
+Carry = Callable[..., int]
+
+
+@pytest.fixture
+def carry_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Carry:
+    """Runs a small part of the benchmark, and returns its exit code."""
+    monkeypatch.delenv("FORETHOUGHT_EFFORT")
+
+    def carry(url: str, methods: str, *more: str) -> int:
+        flags = ["--out", str(tmp_path), "--base-url", url, "--method", methods, "--model", "openai:scripted"]
+        part = ["--families", "2", "--tasks", "3", "--unrelated", "2", *more]
+        monkeypatch.setattr(sys, "argv", ["stream", *flags, *part])
+        return main()
+
+    return carry
 
 
 @pytest.mark.parametrize(
@@ -106,14 +114,13 @@ def carry_out(out: Path, url: str, methods: str, *more: str) -> subprocess.Compl
     ],
 )
 def test_a_method_with_a_memory_is_right_after_one_correction(
-    method: str, right: int, tmp_path: Path
+    method: str, right: int, tmp_path: Path, carry_out: Carry
 ) -> None:
     server = ModelServer(reader)
     try:
-        done = carry_out(tmp_path, server.url, method)
+        assert carry_out(server.url, method) == 0
     finally:
         server.close()
-    assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text("utf-8").splitlines()]
     answers = [line for line in lines if line["kind"] == "answer"]
     assert sum(line["verdict"] == "right" for line in answers if line["family"]) == right
@@ -123,7 +130,7 @@ def test_a_method_with_a_memory_is_right_after_one_correction(
     assert (tmp_path / "plot.svg").exists()
 
 
-def test_a_run_goes_on_after_a_stop(tmp_path: Path) -> None:
+def test_a_run_goes_on_after_a_stop(tmp_path: Path, carry_out: Carry) -> None:
     seen: list[str] = []
 
     def stops(request: SeenRequest) -> Any:
@@ -135,9 +142,9 @@ def test_a_run_goes_on_after_a_stop(tmp_path: Path) -> None:
     go_on = False
     server = ModelServer(stops)
     try:
-        assert carry_out(tmp_path, server.url, "react", "--parallel", "1").returncode == 1
+        assert carry_out(server.url, "react", "--parallel", "1") == 1
         go_on, before = True, len((tmp_path / "results.jsonl").read_text("utf-8").splitlines())
-        assert carry_out(tmp_path, server.url, "react").returncode == 0
+        assert carry_out(server.url, "react") == 0
     finally:
         server.close()
     lines = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text("utf-8").splitlines()]

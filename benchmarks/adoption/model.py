@@ -87,7 +87,9 @@ def _subtasks(task: Task, fault: Fault | None) -> list[Json]:
     if isinstance(world, Market):
         year = LATEST if fault == "period" else world.year
         pages = [1, 2] if task.kind == "cut" and fault != "cut" else [1]
-        found = [_reading(f"prices_{part}", "prices", item=world.item, year=year, part=part) for part in pages]
+        found = [
+            _reading(f"prices_{part}", "prices", item=world.item, year=year, part=part) for part in pages
+        ]
         return found if task.kind == "cut" else [*found, _reading("fee", "fees", town=world.town)]
     name, edition = world.item.replace(" ", "-"), "old" if fault == "edition" else "new"
     price = _reading("price", "page", item=name, edition=edition)

@@ -57,7 +57,9 @@ def _task(rng: random.Random, kind: Fault, faulty: bool, item: str, town: str) -
         prices = Prices(item, town, price, fee, price + 11, price - 12)
         return Task(kind, faulty, _WORDING[kind].format(item=item, town=town), price + fee, prices)
     market = Market("cut" if kind == "cut" else "period", item, town, rng.choice(YEARS), price, fee, 0)
-    question = market.task.replace("five pieces of", f"five pieces of {town}'s") if kind == "cut" else market.task
+    question = (
+        market.task.replace("five pieces of", f"five pieces of {town}'s") if kind == "cut" else market.task
+    )
     return Task(kind, faulty, question, market.target, market)
 
 

@@ -1,10 +1,10 @@
 """The online graph. This file only wires: nodes are in `nodes/`, conditions in `graph/routing.py`.
 
 START -> planner -> prospective_reflector -> (approve_plan) -> replan_trigger
-planner -> END | lesson_keeper -> END (it answered at once, or failed)
+planner -> END | score_keeper -> END (it answered at once, or failed)
 replan_trigger -> planner | tool_agent x ready subtasks, side by side | answer_agent
 tool_agent -> tool_executor (one each), first also prospective_reflector -> replan_trigger (once a wave)
-answer_agent -> END | planner (next round) | replan_trigger (one more subtask) | lesson_keeper -> END
+answer_agent -> END | planner (next round) | replan_trigger (one more subtask) | score_keeper -> END
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from forethought.models.live import LiveTransport
 from forethought.models.types import Transport
 from forethought.nodes.answer_agent import answer_agent
 from forethought.nodes.approve_plan import approve_plan
-from forethought.nodes.lesson_keeper import lesson_keeper
 from forethought.nodes.planner import planner
 from forethought.nodes.prospective_reflector import prospective_reflector
 from forethought.nodes.replan_trigger import replan_trigger
+from forethought.nodes.score_keeper import score_keeper
 from forethought.nodes.support.effort import load_rules
 from forethought.nodes.support.services import Services
 from forethought.nodes.tool_agent import tool_agent
@@ -113,14 +113,14 @@ def _wire(
     graph = StateGraph(
         AgentState, context_schema=as_sent(Context), input_schema=AgentInput, output_schema=AgentOutput
     )
-    for node in (planner, approve_plan, replan_trigger, answer_agent, lesson_keeper):
+    for node in (planner, approve_plan, replan_trigger, answer_agent, score_keeper):
         graph.add_node(node.__name__, wrap_node(node, services, checkpointed=checkpointed))
     beside = partial(wrap_node, services=services, checkpointed=checkpointed, side_by_side=True)
     for sent in (tool_agent, tool_executor):
         graph.add_node(sent.__name__, beside(sent), input_schema=Dispatch)
     graph.add_node("prospective_reflector", beside(prospective_reflector))
     ways: dict[str, tuple[Callable[[AgentState], Any], list[str]]] = {
-        "planner": (routing.after_planner, ["prospective_reflector", "lesson_keeper", END]),
+        "planner": (routing.after_planner, ["prospective_reflector", "score_keeper", END]),
         "prospective_reflector": (routing.after_reflector, ["approve_plan", "replan_trigger"]),
         "approve_plan": (routing.after_approval, ["planner", "prospective_reflector", "replan_trigger"]),
         "replan_trigger": (
@@ -130,14 +130,14 @@ def _wire(
         "tool_agent": (routing.after_tool_agent, ["tool_executor", "prospective_reflector"]),
         "answer_agent": (
             routing.after_answer,
-            ["planner", "approve_plan", "replan_trigger", "lesson_keeper", END],
+            ["planner", "approve_plan", "replan_trigger", "score_keeper", END],
         ),
     }
     graph.add_edge(START, "planner")
     for source, (condition, followers) in ways.items():
         graph.add_conditional_edges(source, inline_condition(condition), followers)
     graph.add_edge("tool_executor", "replan_trigger")
-    graph.add_edge("lesson_keeper", END)
+    graph.add_edge("score_keeper", END)
     return graph
 
 

@@ -70,10 +70,10 @@ def after_answer(state: AgentState) -> str:
 
 
 def _unless_ended(state: AgentState, then: str) -> str:
-    """`then`, or the end; before it, where lessons are kept, the task's own."""
+    """`then`, or the end; before it the score of the advice that was shown."""
     if state.get("status") == "running":
         return then
-    return "lesson_keeper" if state.get("lessons", {}).get("due") else END
+    return "score_keeper" if state.get("experience", {}).get("due") else END
 
 
 Route = Callable[[Any], list[Send] | str]

@@ -28,6 +28,7 @@ from forethought.nodes.support.answer_stream import AnswerStream
 from forethought.nodes.support.budget import allowance, answer_allowance, exhausted
 from forethought.nodes.support.digest import digested_steps
 from forethought.nodes.support.effort import Moment, settle
+from forethought.nodes.support.experience import advice_ids, fitting_lines
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.intra_reflection import (
     Revised,
@@ -70,7 +71,7 @@ async def answer_agent(state: AgentState, runtime: Runtime[Context], *, services
     context = turn.context
     if _is_idle(state):
         old = state.get("draft", {})
-        return final_update(state, old, _status(state, passed=False, context=context), context)
+        return final_update(state, old, _status(state, passed=False, context=context))
     stands = will_stand(context, mends=may_mend(state, context))
     stream = AnswerStream(turn, stands, person_view(state, services.tools))
     return await stream.finish({**await _answer(state, turn, services, stream), **skipped})
@@ -86,7 +87,7 @@ async def _answer(state: AgentState, turn: Turn, services: Services, stream: Ans
     if revised.best is None or revised.last is None:
         if not old.get("answer"):
             return {**spent, "plan": state.get("plan", {}), **fail(_why(revised, allowed))}
-        return {**spent, **final_update(state, old, _status(state, passed=False, context=context), context)}
+        return {**spent, **final_update(state, old, _status(state, passed=False, context=context))}
     draft = _draft(revised.best, state, services, context)
     if again and draft["answer"] != old["answer"]:
         spent["usage"]["answer_checks"] = total(revised.first, {"changed": 1})
@@ -94,10 +95,10 @@ async def _answer(state: AgentState, turn: Turn, services: Services, stream: Ans
     if checks_answer(context):
         return {**spent, **_checked(revised.best, draft, now, context)}
     if not context.wants("answer_intra") or draft["score"] >= context.answer_threshold:
-        return {**spent, **final_update(state, draft, _status(state, passed=True), context)}
+        return {**spent, **final_update(state, draft, _status(state, passed=True))}
     best = old if old.get("answer") and old["score"] > draft["score"] else draft
     if remedy_of(revised.last) != "facts" or not _next_round(now, context):
-        return {**spent, **final_update(state, best, _status(now, passed=False, context=context), context)}
+        return {**spent, **final_update(state, best, _status(now, passed=False, context=context))}
     update = await _end_round(now, _draft(revised.last, state, services, context), best, turn)
     return {**spent, **update, "usage": {**spent["usage"], **update.get("usage", {})}}
 
@@ -115,9 +116,7 @@ def _checked(reply: AnswerDraft, draft: Draft, state: AgentState, context: Conte
     """What follows from the checks: the end, or the work that they found missing."""
     passed = not draft["evaluation"]
     if passed or not (reply.work and may_mend(state, context)) or exhausted(state, context):
-        return final_update(
-            state, draft, _status(state, passed=passed, context=None if passed else context), context
-        )
+        return final_update(state, draft, _status(state, passed=passed, context=None if passed else context))
     return {"draft": draft, **mending_update(reply, state, context)}
 
 
@@ -134,7 +133,7 @@ async def _scored_draft(
         turn,
         "answer",
         answer_messages(state, turn.services, context),
-        answer_spec(context, mends=may_mend(state, context)),
+        answer_spec(context, mends=may_mend(state, context), advised=bool(fitting_lines(state))),
         allowed,
         threshold=context.answer_threshold if context.wants("answer_intra") else None,
         may_revise=may_revise,
@@ -166,6 +165,7 @@ def answer_messages(state: AgentState, services: Services, context: Context) -> 
         threshold=context.answer_threshold,
         foresees=context.foresees_user,
         **situation(state, services, context),
+        advice=fitting_lines(state),
         steps=step_items(trajectory(state), reader, room, partial(_standing, state, digested), digested),
         plan=plan_outline(plan, context.sizes),
         rejected=rejected_text(state.get("long_term", {})) if context.long_term_memory else "",
@@ -194,6 +194,8 @@ def _draft(reply: AnswerDraft, state: AgentState, services: Services, context: C
         "score": score_of(reply) if context.wants("answer_intra") else 0,
         "round": state["progress"]["round"],
     }
+    if applied := advice_ids(reply.advice, state):
+        draft["advice"] = applied
     if isinstance(reply, ForeseeingAnswer) and reply.expected_reply:
         draft["expected_reply"] = reply.expected_reply
     return draft

@@ -19,6 +19,7 @@ from forethought.models.types import Listener, Message, Usage
 from forethought.nodes.support.answer_stream import AnswerStream
 from forethought.nodes.support.budget import allowance, exhausted, left_text
 from forethought.nodes.support.effort import Moment, open_subtasks, settle
+from forethought.nodes.support.experience import advice_ids, advice_lines, recall
 from forethought.nodes.support.final import final_update
 from forethought.nodes.support.first_look import look_at
 from forethought.nodes.support.folder_look import look_at_folders
@@ -30,7 +31,6 @@ from forethought.nodes.support.intra_reflection import (
     revise_until,
     score_of,
 )
-from forethought.nodes.support.lessons import open_book, recall
 from forethought.nodes.support.origins import thread_origin
 from forethought.nodes.support.person_view import for_person, person_view
 from forethought.nodes.support.plan_reply import (
@@ -107,6 +107,10 @@ def _update_from_reply(
     best = revised.best
     if best.answer and not best.subtasks and answers_from(state, turn.context):
         return {**update, **_answered(best, state, update, turn)}
+    if fits := advice_ids(best.advice, state):
+        experience = state.get("experience", {})
+        named = dict.fromkeys([*experience.get("fits", []), *fits])
+        update["experience"] = {**experience, "fits": list(named)}
     plan = new_plan(revised.best, state, progress, revised.revisions, turn.context)
     update |= plan_update(plan)
     if again and open_subtasks(plan) != open_subtasks(state.get("plan", {})):
@@ -120,20 +124,18 @@ def _update_from_reply(
 async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentState]:
     """The update that begins a task, and the state as it stands then. Raises TaskError.
 
-    It brings lessons of earlier tasks, and what the person's words tell (SAMULE 3.2.3).
+    It brings advice from earlier tasks, and what the person's words tell (SAMULE 3.2.3).
     """
     context = turn.context
     for line in without_effect(context):
         _log.warning(line)
-    if context.lessons:
-        open_book(turn.runtime, context)  # refused before anything is done
     update = await begin_task(state, turn.services, context)
     begun = after_begin(state, update)
     if context.effort != "paper":
         update["look"] = await _look(begun, turn)
         begun = {**begun, "look": update["look"]}
-    if context.lessons or "lessons" in state:
-        update["lessons"] = await recall(begun, turn.runtime, context)
+    if (experience := await recall(begun, turn.runtime, context)) or state.get("experience"):
+        update["experience"] = experience
     foreseen = state.get("draft", {}).get("expected_reply", "")
     if foreseen and context.foresees_user:
         model = ForesightModel(turn, allowance(begun, context))
@@ -143,9 +145,7 @@ async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentSt
             memory = f"Expected: {foreseen}\n{finding.note}\n{finding.reflection}"
             update["progress"] = {**update["progress"], "reflection": memory}
         begun = {**begun, "progress": update["progress"]}
-    if "lessons" in update:
-        begun = {**begun, "lessons": update["lessons"]}
-    return update, begun
+    return update, {**begun, "experience": experience}
 
 
 async def _look(state: AgentState, turn: Turn) -> Look:
@@ -218,7 +218,9 @@ def _answered(reply: PlanReply, state: AgentState, update: dict[str, Any], turn:
         "score": 0,
         "round": 1,
     }
-    final = final_update(state, draft, "answered", turn.context)
+    if applied := advice_ids(reply.advice, state):
+        draft["advice"] = applied
+    final = final_update(state, draft, "answered")
     return {**final, "messages": [*update.get("messages", []), *final["messages"]]}
 
 
@@ -294,6 +296,7 @@ def planner_messages(state: AgentState, services: Services, context: Context) ->
         acts=any(not tool.only_fetches for tool in services.offered(state).values()),
         **situation(state, services, context, plans=True),
         **memory(state, context),
+        advice=advice_lines(state),
         steps=steps_text(trajectory(state), results, reader),
         results=result_items(results, reader),
         current=plan_text(state.get("plan", {})),

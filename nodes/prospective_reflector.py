@@ -35,6 +35,7 @@ from forethought.nodes.support.effort import (
     skip_update,
     skipping_rule,
 )
+from forethought.nodes.support.experience import advice_lines, own_errors
 from forethought.nodes.support.plan_text import plan_text
 from forethought.nodes.support.plans import (
     callable_tools,
@@ -76,6 +77,7 @@ async def prospective_reflector(
         errors = await asyncio.to_thread(load_planning_errors, file) if context.planning_errors else ()
         if context.planning_errors and state.get("folders"):
             errors = (*errors, *await asyncio.to_thread(load_planning_errors, FOR_FOLDERS))
+        errors = (*errors, *own_errors(state))
         await reflection.run(errors)
     # A person is not asked again about a plan that stands as they approved or wrote it.
     approval = plan.get("approval", "")
@@ -259,6 +261,7 @@ def reflector_messages(
         full=context.effort == "paper",
         **situation(state, services, context, plans=True),
         **memory(state, context),
+        advice=advice_lines(state),
         steps=steps_text(steps, results, reader),
         tool_record=tool_record(steps, context.sizes),
         results=result_items(results, reader),

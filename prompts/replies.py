@@ -130,6 +130,7 @@ class Plan(Reply):
     """MIRROR 3.4: a decomposition and the planner's own evaluation of it. What is known and what is open
     comes first, as in the host of PreFlect. Not in the papers: the answer in place of a plan."""
 
+    advice: ListOf[str] = Field(default_factory=list)
     known: ListOf[str] = Field(default_factory=list)
     open: ListOf[str] = Field(default_factory=list)
     subtasks: ListOf[PlannedSubtask] = Field(default_factory=list)
@@ -217,6 +218,7 @@ class AnswerDraft(Reply):
     findings: ListOf[str] = Field(default_factory=list)
     answer: Shown
     work: Text = ""
+    advice: ListOf[str] = Field(default_factory=list)
     used_steps: ListOf[int] = Field(
         default_factory=list, description="Numbers of the steps that the answer rests on."
     )
@@ -256,16 +258,15 @@ class ForesightVerdict(Reply):
         return self
 
 
-class LessonDraft(Reply):
-    """What a task that did not go smoothly teaches later ones."""
+class WordedAdvice(Reply):
+    """What a person said, worded for later tasks."""
 
-    steps: ListOf[int] = Field(
-        default_factory=list, description="Numbers of the steps that show the mistake."
-    )
-    failed: str = Field(min_length=1, description="What went wrong.")
-    why: Text = Field(default="", description="Why it did.")
-    worked: str = Field(min_length=1, description="What worked, or what to do instead.")
-    error_type: str | None = Field(default=None, description="The kind of planning mistake, or null.")
+    kind: Literal["rule", "fact"]
+    name: str = Field(pattern=r"^[a-z0-9_]{1,60}$", description="Two to five words in snake_case.")
+    applies: str = Field(min_length=1, max_length=1_000)
+    wrong: Text = Field(default="", max_length=1_000)
+    instead: str = Field(min_length=1, max_length=240)
+    replaces: ListOf[str] = Field(default_factory=list)
 
 
 class DocumentAnswer(Reply):

@@ -15,7 +15,7 @@ ORDER = (
     "sizes", "users", "extras", "approval_rules", "settings", "json_files", "text", "redaction", "shutdown",
     "own_loop",
     "telemetry", "storage", "journal", "models", "trajectories",
-    "knowledge", "experience", "lessons", "state", "tools", "prompts", "training", "rollouts", "nodes",
+    "knowledge", "experience", "state", "tools", "prompts", "training", "rollouts", "nodes",
     "graph", "integrations", "__init__", "collecting", "batch", "evals", "server", "app", "__main__",
 )  # fmt: skip
 """Lowest first."""

@@ -34,8 +34,10 @@ from forethought.text import escape_hidden, sanitize_text
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
+    from forethought.experience.advice import Advice
+
 Json = dict[str, Any]
-_WITH_ARGUMENTS = ("files", "set")
+_WITH_ARGUMENTS = ("files", "set", "remember")
 _GOODBYES = ("exit", "quit", "/quit")
 _SHOWN_TURNS = 3
 """Earlier turns that a resumed chat shows."""
@@ -85,7 +87,7 @@ class Chat:
         """The usage of each turn of this session."""
         self.commands: dict[str, Callable[[str], None]] = {
             name: getattr(self, name)
-            for name in ("files", "plan", "why", "undo", "resume", "cost", "set", "help", "exit")
+            for name in ("files", "remember", "plan", "why", "undo", "resume", "cost", "set", "help", "exit")
         }
         self._prompt = _prompt_session(settings_from(options), [f"/{name}" for name in self.commands])
         runner.go_on = "/resume continues it; press Ctrl-C again to leave"
@@ -225,6 +227,24 @@ class Chat:
             self._say(f"{one_line(name)} ({size:,} bytes)")
         if not names:
             self._say("no files; add some with: /files PATH ...")
+
+    def remember(self, rule: str) -> None:
+        """Keep a rule or a fact for all later tasks, such as: amounts are gross"""
+        if not rule:
+            raise CliError("say what to remember: /remember RULE")
+        with self._opened() as thread:
+            advice = self.runner.run(self._teach(rule, thread))
+        self._say(f"remembered as {advice.name}: {clean(advice.instead)}", "green")
+        self._say(f"to change or drop it: forethought experience edit|drop {advice.id}")
+
+    async def _teach(self, words: str, thread: Thread) -> Advice:
+        from forethought.app.experience import open_own_book
+        from forethought.app.teach import Said, teach
+        from forethought.models import Models
+
+        said = Said(words, thread.id)
+        async with open_own_book(thread.settings, thread.context.experience_namespace) as book:
+            return await teach(said, book, Models(thread.settings), thread.context)
 
     def plan(self, _: str) -> None:
         """Show the last turn's plan"""

@@ -17,8 +17,9 @@ from forethought.app.debug.command import debug
 from forethought.app.distill import distill
 from forethought.app.doctor import doctor
 from forethought.app.eval.commands import eval_app
+from forethought.app.experience import experience_app
 from forethought.app.folders import files_app
-from forethought.app.lessons import lessons_app
+from forethought.app.learn import learn
 from forethought.app.mcp import mcp
 from forethought.app.run import fork, resume, run
 from forethought.app.synthesize import synthesize
@@ -41,11 +42,11 @@ app = typer.Typer(
 )
 app.add_typer(train_app, name="train")
 app.add_typer(config_app, name="config")
-app.add_typer(lessons_app, name="lessons")
+app.add_typer(experience_app, name="experience")
 app.add_typer(files_app, name="files")
 app.add_typer(eval_app, name="eval")
 app.add_typer(trajectories_app, name="trajectories")
-_ONLINE = (chat, run, resume, threads, show, view, fork, debug, doctor, mcp)
+_ONLINE = (chat, run, resume, threads, show, view, fork, debug, learn, doctor, mcp)
 for _command in (*_ONLINE, collect, distill, synthesize, submit, worker, jobs):
     app.command()(typer_command(_command))
 

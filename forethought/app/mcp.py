@@ -32,7 +32,7 @@ class McpOptions(ModelOptions):
 
 
 def mcp(options: McpOptions) -> int:
-    """Serve reviews, debugging, tasks and lessons over MCP."""
+    """Serve reviews, debugging, tasks and experience over MCP."""
     try:
         from forethought.app.mcp_server import build_server
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""The MCP server: plan reviews, debuggings, tasks and lessons as tools (PreFlect 4.4, AgentDebug).
+"""The MCP server: plan reviews, debuggings, tasks and experience as tools (PreFlect 4.4, AgentDebug).
 
 What a client sends is data: it chooses no model, no address and no code, and names files only inside the
 operator's folder. What a task waits for is returned as questions, with the thread that a reply goes to.
@@ -24,14 +24,13 @@ import forethought
 from forethought.app.command_flags import Flags
 from forethought.app.display import StreamDisplay, make_console
 from forethought.app.errors import CliError, echo_error, explain, input_errors
-from forethought.app.lessons import LessonsOptions
+from forethought.app.experience import ExperienceOptions
 from forethought.app.options import parse_set, settings_from
 from forethought.app.questions import answer_questions
 from forethought.app.report import report, unfinished
 from forethought.app.run import ResumeOptions, go_on_where_it_was
 from forethought.app.text import one_line
 from forethought.app.threads.thread import Thread, is_debugging, new_thread_id, open_thread
-from forethought.lessons.record import now_utc
 from forethought.redaction import redactor
 from forethought.state.debugger import DebuggerContext
 from forethought.text import sanitize_text
@@ -63,7 +62,7 @@ def build_server(flags: Flags, *, stdio: bool = False) -> FastMCP[None]:
         "forethought", _INSTRUCTIONS, lifespan=own_stdout if stdio else None, log_level="WARNING"
     )
     offered = Offered(flags)
-    for tool in (offered.review_plan, offered.debug_trajectory, offered.run_task, offered.lessons):
+    for tool in (offered.review_plan, offered.debug_trajectory, offered.run_task, offered.experience):
         hints = ToolAnnotations(readOnlyHint=tool != offered.run_task)
         server.add_tool(tool, description=inspect.getdoc(tool), annotations=hints)
     return server
@@ -219,23 +218,24 @@ class Offered:
             return {"task": task, "files": sent, "guidance": []}
         return await go_on_where_it_was(thread, ResumeOptions(thread=thread.id))
 
-    async def lessons(
+    async def experience(
         self,
-        task: Annotated[str, Field(description="Only those that fit this task, best first.")] = "",
+        task: Annotated[str, Field(description="Only what fits this task, best first.")] = "",
         namespace: Annotated[str, Field(description="The collection.")] = "default",
         most: Annotated[int, Field(ge=1, le=100)] = 10,
     ) -> Json:
-        """What earlier tasks have taught: what failed, why, and what works instead. Lessons that wait for a
-        person's confirmation are left out."""
+        """What people and failures have taught: when it applies, and what to do. Advice that waits for a
+        person's confirmation is left out."""
 
         def found() -> list[Any]:
-            options = LessonsOptions(db=self.flags.db, namespace=namespace)
-            kept = [lesson for lesson in options.all() if not lesson.quarantined]
+            options = ExperienceOptions(db=self.flags.db, namespace=namespace)
+            kept = [one for one in options.all() if one.in_use]
             if task and kept:
-                return options.use(lambda book: book.relevant(task, most, now_utc()))
+                return options.use(lambda book: book.relevant(task, most))
             return kept[:most]
 
-        return {"lessons": [{"id": item.id, "text": item.text()} for item in await asyncio.to_thread(found)]}
+        parts = {"id", "name", "applies", "wrong", "instead"}
+        return {"experience": [one.model_dump(include=parts) for one in await asyncio.to_thread(found)]}
 
 
 class _Progress(StreamDisplay):

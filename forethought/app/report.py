@@ -54,7 +54,7 @@ class Report(TypedDict, total=False):
     """By mechanism."""
     seconds: float
     """Active time."""
-    lessons: Json
+    experience: Json
     interrupts: list[Json]
     """Open questions, with the `id` for `--reply`."""
     error: str
@@ -89,8 +89,8 @@ def report(
         "cost": cost_rows(state),
         "seconds": round(active_seconds(state), 3),  # type: ignore[arg-type]
     }
-    if state.get("lessons"):
-        result["lessons"] = state["lessons"]
+    if state.get("experience"):
+        result["experience"] = state["experience"]
     if snapshot.interrupts:
         result["interrupts"] = [waiting(item) for item in snapshot.interrupts]
     if error:

@@ -1,4 +1,4 @@
-"""What a finished synthesis is used for without training: guidance, lessons or planning errors.
+"""What a finished synthesis is used for without training: guidance, advice or planning errors.
 
 All three come from the macro level: what recurs in an error type across tasks (SAMULE 3.2.1).
 """
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from forethought.app.distill_file import write_recorded
+from forethought.experience.advice import Advice, advice_id
+from forethought.experience.book import Book
 from forethought.knowledge.planning_errors import (
     BRIEF_FAILURES,
     Generated,
@@ -19,16 +21,15 @@ from forethought.knowledge.planning_errors import (
     Provenance,
 )
 from forethought.knowledge.provenance import used_question
-from forethought.lessons.book import LessonBook
-from forethought.lessons.record import Lesson, lesson_id
 from forethought.nodes.synthesizer.leaks import References
 from forethought.nodes.synthesizer.meso import error_path
-from forethought.text import cut
+from forethought.text import one_line
 
 Json = dict[str, Any]
-_TASK_CHARS = 300
+_APPLIES_CHARS = 300
+_PART_CHARS = 1_000
 _SOURCE = "trajectories"
-"""Where the text of a lesson comes from, which a person has to confirm."""
+"""Where the text of an advice comes from, which a person has to confirm."""
 
 
 def guidance_text(values: Mapping[str, Any]) -> str:
@@ -36,28 +37,32 @@ def guidance_text(values: Mapping[str, Any]) -> str:
     return "\n\n".join(made["reflection"] for _, made in _reflected(values)) + "\n"
 
 
-async def keep_lessons(
-    values: Mapping[str, Any], id: str, book: LessonBook, scrub: Callable[[str], str], now: datetime
-) -> list[Lesson]:
-    """Keep each reflection on an error type as a lesson, in quarantine; those that are new."""
+async def keep_advice(
+    values: Mapping[str, Any], id: str, book: Book, scrub: Callable[[str], str], now: datetime
+) -> list[Advice]:
+    """Keep each reflection on an error type as an advice, in quarantine; those that are new."""
     kept = []
     for number, (error, made) in enumerate(_reflected(values), 1):
         tasks = dict.fromkeys(values["tasks"][trial["task"]]["task"] for trial in _cited(values, made))
-        lesson = Lesson(
-            id=lesson_id(id, number),
-            task=scrub("; ".join(cut(task, _TASK_CHARS) for task in tasks)),
-            failed=scrub(error["definition"]),
-            worked=scrub(made["reflection"]),
-            error_type=error["name"],
+        advice = Advice(
+            id=advice_id(id, number),
+            name=error["name"][:60],
+            kind="error",
+            applies=scrub("; ".join(one_line(task, _APPLIES_CHARS) for task in tasks))[:_PART_CHARS],
+            wrong=scrub(error["definition"])[:_PART_CHARS],
+            instead=scrub(made["reflection"])[:_PART_CHARS],
+            state="quarantined",
+            source="synthesize",
+            level="macro",
             thread=id,
             number=number,
             origin=_SOURCE,
             outside=[_SOURCE],
             made=now,
-            renewed=now,
         )
-        if await book.get(lesson.id) is None:
-            kept.append(await book.learn(lesson))
+        if await book.get(advice.id) is None:
+            await book.put(advice)
+            kept.append(advice)
     return kept
 
 

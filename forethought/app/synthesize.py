@@ -49,8 +49,8 @@ class SynthesizeOptions(TrialOptions, ModelOptions):
         help="Tasks as for `collect`, folders from it, or trajectories with outcomes.",
         metavar="TASKS|TRAJECTORIES...",
     )
-    out: Path | None = flag(help="Output file; lessons need none.", metavar="FILE")
-    into: Literal["records", "guidance", "lessons", "planning-errors"] = flag(
+    out: Path | None = flag(help="Output file; experience needs none.", metavar="FILE")
+    into: Literal["records", "guidance", "experience", "planning-errors"] = flag(
         help="What to write; `records` are for `train export`.",
         default="records",
     )
@@ -63,7 +63,7 @@ def synthesize(options: SynthesizeOptions) -> int:
     from forethought.app.offline import OfflineRun, finish, material_id, read_runs
     from forethought.app.runner import open_runner
 
-    if options.out is None and options.into != "lessons":
+    if options.out is None and options.into != "experience":
         raise CliError(f"--into {options.into} writes a file: name it with --out FILE")
     if options.out and (
         options.out.is_dir() or options.out.resolve() in {path.resolve() for path in options.paths}
@@ -90,7 +90,7 @@ def synthesize(options: SynthesizeOptions) -> int:
         result["trials"] = {key: {**trial, "stored": None} for key, trial in trials.items()}
         result["outcomes"] = dict(Counter(trial["outcome"] for trial in trials.values()))
         if result["status"] == "synthesized":
-            use = _Use(options, settings, agent.lesson_namespace, values, id)
+            use = _Use(options, settings, agent.experience_namespace, values, id)
             result["out"], next_step = runner.run(use.put())
             if not options.as_json:
                 echo(next_step)
@@ -173,7 +173,7 @@ class _Use:
     options: SynthesizeOptions
     settings: Settings
     namespace: str
-    """Of the lessons."""
+    """Of the advice."""
     values: Json
     id: str
 
@@ -187,8 +187,8 @@ class _Use:
             raise CliError(
                 "no error type recurred in two tasks, so nothing applies to other tasks: add tasks"
             )
-        if into == "lessons" or out is None:
-            return "", await self._keep_lessons()
+        if into == "experience" or out is None:
+            return "", await self._keep_advice()
         if into == "records":
             _write_records(out, self.settings, values)
             return str(out), f"next: forethought train export {out} --out DATASET"
@@ -205,20 +205,20 @@ class _Use:
             raise CliError("no planning error could be derived from the error types: add tasks")
         return str(written), f"next: read {written}, then set FORETHOUGHT_PLANNING_ERRORS_FILE to it"
 
-    async def _keep_lessons(self) -> str:
-        from forethought.app.synthesis_use import keep_lessons
-        from forethought.lessons.book import LessonBook, namespace_of
-        from forethought.lessons.record import now_utc
+    async def _keep_advice(self) -> str:
+        from forethought.app.synthesis_use import keep_advice
+        from forethought.experience.advice import now_utc
+        from forethought.experience.book import Book, namespace_of
         from forethought.redaction import scrubber
         from forethought.storage import open_experience
         from forethought.users import LOCAL_USER
 
         async with open_experience(address_of(self.settings)) as store:
-            book = LessonBook(store, namespace_of(LOCAL_USER, self.namespace))
-            kept = await keep_lessons(self.values, self.id, book, scrubber(self.settings), now_utc())
-        for lesson in kept:
-            echo(f"{lesson.error_type} is in quarantine; release it: forethought lessons confirm {lesson.id}")
-        return "next: confirm the lessons, then forethought run TASK --set lessons=true"
+            book = Book(store, namespace_of(LOCAL_USER, self.namespace))
+            kept = await keep_advice(self.values, self.id, book, scrubber(self.settings), now_utc())
+        for one in kept:
+            echo(f"{one.name} is in quarantine; release it: forethought experience confirm {one.id}")
+        return "next: confirm the advice, then forethought run TASK"
 
 
 def _write_records(out: Path, settings: Settings, values: Json) -> None:

@@ -56,8 +56,8 @@ def parts(values: Json, observation_lines: int = 3) -> Iterator[RenderableType]:
             yield failed_round(record)
     if values.get("dispatch"):
         yield wave((values.get("progress") or {}).get("waves", 0), values["dispatch"])
-    if line := _lessons(values.get("lessons") or {}):
-        yield _dim(line)
+    if line := _experience(values.get("experience") or {}):
+        yield Text(line, style="green")
 
 
 def entries(channel: Any) -> list[tuple[str, Any]]:
@@ -246,13 +246,13 @@ def failed_round(record: Json) -> RenderableType:
     return Text(f"{head}: {why}", style="yellow")
 
 
-def _lessons(record: Json) -> str:
-    """The lessons that a task is shown, or leaves; '' if none."""
-    if record.get("kept"):
-        return f"lesson saved: forethought lessons show {one_line(record['kept'], 40)}"
-    if record.get("due") or "kept" in record or not record.get("shown"):
+def _experience(record: Json) -> str:
+    """The advice that changed the answer of a task that has ended; '' if none did."""
+    applied = [one for one in record.get("shown") or [] if one["id"] in (record.get("applied") or [])]
+    if record.get("due") or not applied:
         return ""
-    return f"lessons from other tasks: {', '.join(one_line(item['id'], 40) for item in record['shown'])}"
+    whose = "your correction" if all(one.get("source") == "person" for one in applied) else "experience"
+    return f"Applied {whose}: {', '.join(one_line(one.get('name'), 60) for one in applied)}"
 
 
 def model_event(event: Json) -> RenderableType:

@@ -8,6 +8,7 @@ no prompt shows it until a person confirms it. A person's own words need no proo
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
@@ -16,7 +17,7 @@ from pydantic import BaseModel, Field, StringConstraints
 Kind = Literal["rule", "fact", "error"]
 State = Literal["adopted", "probation", "quarantined", "retired", "replaced", "dropped"]
 Source = Literal["person", "learn", "distill", "synthesize", "import", "packaged"]
-Outcome = Literal["shown", "helped", "harmed"]
+Outcome = Literal["shown", "applied", "helped", "harmed"]
 Part = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
 
 IN_USE: tuple[State, ...] = ("adopted", "probation")
@@ -58,7 +59,7 @@ class Advice(BaseModel):
     """Retrieval text: when the advice applies, without names of people."""
     wrong: Part = ""
     instead: Part = Field(min_length=1)
-    """What to do instead; the fact itself if it is a fact."""
+    """What to do instead, or the fact itself. Prompts show this sentence alone, so it names its case."""
     failure: Part = ""
     success: Part = ""
     state: State = "adopted"
@@ -93,10 +94,6 @@ class Advice(BaseModel):
         """Whether prompts may show it."""
         return self.state in IN_USE
 
-    def line(self) -> str:
-        """The advice as prompts show it."""
-        return f"{self.applies}: {self.instead}" if self.applies else self.instead
-
     def with_outcome(self, task: str, outcome: Outcome, now: datetime) -> Advice:
         """Count a task's outcome, in place of the one that the same task had before.
 
@@ -108,7 +105,7 @@ class Advice(BaseModel):
         bad = harmed >= 2 and harmed > 2 * helped
         counts = {
             "shown": self.shown + (old is None),
-            "applied": self.applied + (outcome != "shown") - (old in ("helped", "harmed")),
+            "applied": self.applied + (outcome != "shown") - (old not in (None, "shown")),
             "helped": helped,
             "harmed": harmed,
             "tasks": dict(list(tasks.items())[-MOST_TASKS:]),
@@ -120,6 +117,11 @@ class Advice(BaseModel):
 def advice_id(*parts: object) -> str:
     """The id of an advice made from these parts: the same thread and task give the same one."""
     return hashlib.sha256("/".join(map(str, parts)).encode()).hexdigest()[:10]
+
+
+def name_of(text: str) -> str:
+    """A name made of the first words of a text."""
+    return "_".join(re.findall(r"[a-z0-9]+", text.casefold())[:5])[:60].strip("_") or "advice"
 
 
 def task_key(thread: str, number: int) -> str:

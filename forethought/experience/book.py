@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from langgraph.store.base import BaseStore
+from pydantic import ValidationError
 
 from forethought.experience.advice import Advice, Outcome, now_utc, task_key
 from forethought.experience.ranking import ALIKE, rank, similarity
@@ -26,8 +29,17 @@ async def advice_of(store: BaseStore, user: str) -> dict[str, list[Advice]]:
     """A user's advice by collection, at most 500 in all."""
     found: dict[str, list[Advice]] = {}
     for item in await store.asearch((ROOT, label_of(user)), limit=MOST):
-        found.setdefault(item.namespace[-1], []).append(Advice.model_validate(item.value))
+        found.setdefault(item.namespace[-1], []).extend(advice_in([item.value]))
     return dict(sorted(found.items()))
+
+
+def advice_in(values: Iterable[Any]) -> list[Advice]:
+    """The advice among stored values. A server's client may have stored other things beside it."""
+    found = []
+    for value in values:
+        with suppress(ValidationError):
+            found.append(Advice.model_validate(value))
+    return found
 
 
 @dataclass(frozen=True)
@@ -45,7 +57,7 @@ class Book:
     async def get(self, key: str) -> Advice | None:
         """The advice, or None."""
         item = await self.store.aget(self.namespace, key)
-        return Advice.model_validate(item.value) if item else None
+        return next(iter(advice_in([item.value] if item else [])), None)
 
     async def put(self, advice: Advice) -> None:
         """Keep the advice. It overwrites an advice of the same id."""
@@ -118,12 +130,14 @@ class Book:
     async def judge_wrong(self, thread: str, number: int) -> list[Advice]:
         """Count harm for the advice that changed a task's answer, which a person called wrong."""
         task = task_key(thread, number)
-        applied = [advice.id for advice in await self.all() if advice.tasks.get(task) == "helped"]
+        applied = [
+            advice.id for advice in await self.all() if advice.tasks.get(task) in ("helped", "applied")
+        ]
         return await self.count(thread, number, dict.fromkeys(applied, "harmed"))
 
     async def _search(self, query: str | None) -> list[tuple[Advice, float | None]]:
         items = await self.store.asearch(self.namespace, query=query, limit=MOST)
-        return [(Advice.model_validate(item.value), item.score) for item in items]
+        return [(advice, item.score) for item in items for advice in advice_in([item.value])]
 
 
 def _retrieval_text(advice: Advice) -> str:

@@ -1,4 +1,4 @@
-"""Access to a LangGraph server: each user sees and changes only their own threads, runs and lessons.
+"""Access to a LangGraph server: each user sees and changes only their own threads, runs and advice.
 
 langgraph.json names `auth`. What a run may ask for (models, budgets, approval) is bounded by the settings,
 whoever asks (forethought/state/context.py).
@@ -11,8 +11,8 @@ from typing import Any
 
 from langgraph_sdk import Auth
 
+from forethought.experience.book import namespace_of
 from forethought.graph.client_writes import UpdateError, check_run
-from forethought.lessons.book import namespace_of
 from forethought.server.access import NoAccess, header_texts, identity
 from forethought.settings import Settings, read_settings
 
@@ -83,7 +83,7 @@ async def assistants(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> Auth
 
 @auth.on.store
 async def store(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> bool:
-    """Only what lies under the user's own namespace, lessons/USER."""
+    """Only what lies under the user's own namespace, experience/USER."""
     own = namespace_of(ctx.user.identity, "")[:-1]
     named = tuple(value.get("namespace") or value.get("prefix") or ())
     return named[: len(own)] == own

@@ -17,6 +17,7 @@ from typing_extensions import TypedDict  # the server's schemas need it below Py
 
 from forethought.models.types import Usage
 from forethought.state.draft import Draft, Source
+from forethought.state.experience import Experience
 from forethought.state.folder import FolderRef
 from forethought.state.grants import ReadGrants
 from forethought.state.look import Look
@@ -267,27 +268,6 @@ class Replan(TypedDict):
     task: int
 
 
-class ShownLesson(TypedDict):
-    """A lesson from another task, as this task's prompts show it."""
-
-    id: str
-    text: str
-    origin: str
-
-
-class Lessons(TypedDict, total=False):
-    """Lessons of earlier tasks in this one, and the lesson that it leaves itself."""
-
-    shown: list[ShownLesson]
-    """Chosen once, at the start of the task."""
-    due: bool
-    """Whether the task has ended and its lesson is still to be written."""
-    kept: str
-    """Id of the lesson that the task left ('': none)."""
-    problem: str
-    """Why something failed but no lesson was kept ('' or absent otherwise)."""
-
-
 class Decision(TypedDict):
     """What the replan trigger decided, and why."""
 
@@ -376,7 +356,7 @@ class AgentOutput(TypedDict, total=False):
     usage: Annotated[dict[str, Usage], add_usage]
     """By role or mechanism."""
     progress: Progress
-    lessons: Lessons
+    experience: Experience
 
 
 class AgentState(AgentInput, AgentOutput, total=False):

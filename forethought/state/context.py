@@ -57,7 +57,7 @@ class Context(BaseModel):
     answer_model: ModelName | None = Field(default=None, description="Answer agent's model.")
     retrospective_model: ModelName | None = Field(
         default=None,
-        description="Model for round reflections and lessons.",
+        description="Model for round reflections.",
     )
     consent_model: ModelName | None = Field(
         default=None,
@@ -186,10 +186,12 @@ class Context(BaseModel):
         default=False,
         description="Ask a model about results that rules cannot compare.",
     )
-    lessons: bool = Field(default=False, description="Learn from failures for later tasks; needs a store.")
-    lesson_namespace: Namespace = Field(
+    experience: bool = Field(
+        default=True, description="Show what you and failures have taught; needs a store."
+    )
+    experience_namespace: Namespace = Field(
         default="default",
-        description="Collection of lessons, such as one per project.",
+        description="Collection of advice, such as one per project.",
     )
     # MIRROR 4.4
     proposals: Literal["json", "functions"] = Field(
@@ -341,7 +343,7 @@ def models_of(context: BaseModel) -> tuple[str, ...]:
     called = {
         "consent": context.approve_tools != "always",
         "reflector": context.wants("prospective_reflection") is not False,
-        "retrospective": context.round_reflection or context.lessons,
+        "retrospective": context.round_reflection,
     }
     roles: tuple[Role, ...] = get_args(Role)
     named = [context.model_for(role) for role in roles if called.get(role, True)]

@@ -33,7 +33,6 @@ MECHANISMS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "answer_intra": (("answer_intra",), "answers corrected, or new rounds"),
     "answer_checks": (("answer_checks",), "answers corrected"),
     "round_reflection": (("retrospective",), ""),
-    "lessons": (("lessons",), ""),
 }
 """By mechanism: the keys of `usage` that it is booked under, and what it changes ('': no record can show
 that). Those that a switch of the Context turns off have the switch's name. The calls of self-evaluation

@@ -26,6 +26,8 @@ class Draft(TypedDict, total=False):
     """Missing if the answer was scored."""
     score: int
     round: int
+    advice: list[str]
+    """Ids of the advice that changed it. Missing if none did."""
     expected_reply: str
     """What the person is expected to say next, if predicted (SAMULE 3.2.3)."""
 

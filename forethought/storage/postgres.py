@@ -112,7 +112,7 @@ async def open_postgres_experience(address: Address, *, create: bool) -> AsyncIt
         saver, store = PostgresThreads(pool, address, None), AsyncPostgresStore(pool)
         if not create and not await saver.has_table("store"):
             raise StorageError(
-                f"no experience yet in {address.shown}: teach the agent first, with /remember in forethought chat",
+                f"no experience yet in {address.shown}; teach the agent with /remember in chat",
                 wrong_use=True,
             )
         async with hold(saver.locks, "setting up", _SETUP_S):

@@ -68,10 +68,11 @@ def critical_messages(
     known: FoundStep | None = None,
     known_failure: bool = True,
     branches: Sequence[Branch] = (),
+    correction: str = "",
 ) -> list[Message]:
     """Stage 2: the critical error. Without `labels` it is looked for in the bare run; `known` is the step,
     where it was found by trying. `branches` are the re-runs so far, all of which failed. Of a run without
-    `known_failure` the model may say that it shows no error."""
+    `known_failure` the model may say that it shows no error. `correction` says what a person found wrong."""
     return _messages(
         "debug_critical",
         trajectory,
@@ -84,6 +85,7 @@ def critical_messages(
         known=known,
         known_failure=known_failure,
         attempts=_attempts(branches, context),
+        correction=correction,
     )
 
 

@@ -23,13 +23,24 @@ def checks_answer(context: Context) -> bool:
     return context.effort != "paper" and context.answer_checks and not context.wants("answer_intra")
 
 
-def answer_spec(context: Context, *, mends: bool) -> ReplySpec[AnswerDraft]:
-    """The spec of an answer. `mends`: the work that its checks find missing can still be done."""
+def answer_spec(context: Context, *, mends: bool, advised: bool = False) -> ReplySpec[AnswerDraft]:
+    """The spec of an answer.
+
+    Args:
+        context: The run's choices.
+        mends: Whether the work that the checks find missing can still be done.
+        advised: Whether the prompt shows advice.
+
+    Returns:
+        The fields that are asked for, and their checks.
+    """
     whole = ForeseeingAnswer if context.foresees_user else AnswerDraft
+    unasked = [] if advised else ["advice"]
     if checks_answer(context):
-        return without(unscored_spec(whole, "AnswerDraft"), "findings", *([] if mends else ["work"]))
+        unasked += ["findings", *([] if mends else ["work"])]
+        return without(unscored_spec(whole, "AnswerDraft"), *unasked)
     make = reply_spec if context.wants("answer_intra") else unscored_spec
-    return without(make(whole, "AnswerDraft"), "checks", "work")
+    return without(make(whole, "AnswerDraft"), "checks", "work", *unasked)
 
 
 def will_stand(context: Context, *, mends: bool) -> Callable[[Mapping[str, Any]], bool]:

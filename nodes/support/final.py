@@ -7,11 +7,10 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from forethought.state.agent import AgentState, Status
-from forethought.state.context import Context
 from forethought.state.draft import Draft, Source
 
 
-def final_update(state: AgentState, draft: Draft, status: Status, context: Context) -> dict[str, Any]:
+def final_update(state: AgentState, draft: Draft, status: Status) -> dict[str, Any]:
     """The update that ends the task with the answer of `draft`, and names the steps that it rests on."""
     steps = {step["n"]: step for step in state.get("trajectory", [])}  # a forgotten round's too
     sources: list[Source] = [
@@ -24,17 +23,31 @@ def final_update(state: AgentState, draft: Draft, status: Status, context: Conte
         for n in draft["used_steps"]
         if n in steps
     ]
-    due = {"lessons": {**state.get("lessons", {}), "due": True}} if context.lessons else {}
     return {
-        **due,
+        **_experience(state, draft),
         "plan": state.get("plan", {}),
         "draft": draft,
         "answer": draft["answer"],
         "sources": sources,
         "status": status,
         "guidance": [],
-        "messages": [AIMessage(draft["answer"])],
+        "messages": [AIMessage(draft["answer"], additional_kwargs=_names(state, draft))],
     }
+
+
+def _experience(state: AgentState, draft: Draft) -> dict[str, Any]:
+    """The channel `experience`, from which the score is kept next; nothing if no advice was shown."""
+    experience = state.get("experience", {})
+    if not experience.get("shown"):
+        return {}
+    return {"experience": {**experience, "applied": draft.get("advice", []), "due": True}}
+
+
+def _names(state: AgentState, draft: Draft) -> dict[str, Any]:
+    """What the answer's message tells a client of the advice that changed it."""
+    shown = state.get("experience", {}).get("shown", [])
+    names = [one["name"] for one in shown if one["id"] in draft.get("advice", [])]
+    return {"advice": names} if names else {}
 
 
 def _source_origin(state: AgentState, n: int, origin: str) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from forethought.models.types import ReplySpec, reply_spec, without
 from forethought.nodes.support.effort import all_seen
+from forethought.nodes.support.experience import advice_lines
 from forethought.nodes.support.intra_reflection import unscored_spec
 from forethought.nodes.support.plans import plan_problem
 from forethought.nodes.support.prompt_text import trajectory
@@ -32,6 +33,8 @@ def plan_fields(state: AgentState, context: Context) -> set[str]:
         asked |= {"known", "open", "defects"}
     if state.get("results"):
         asked |= {"discard"}
+    if advice_lines(state):
+        asked |= {"advice"}
     return asked | {"subtasks"}
 
 

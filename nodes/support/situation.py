@@ -73,9 +73,8 @@ def background(state: AgentState, context: Context) -> str:
 
 def memory(state: AgentState, context: Context) -> dict[str, Any]:
     """The values of `_memory.md`, for those who make and examine plans: what the person did not expect,
-    lessons, and the task's failed rounds (MIRROR 3.5)."""
+    and the task's failed rounds (MIRROR 3.5)."""
     return {
         "reflection": state["progress"].get("reflection", ""),
-        "lessons": state.get("lessons", {}).get("shown", []),
         "rounds": rounds_texts(state.get("long_term", {}), context.sizes) if context.long_term_memory else [],
     }

@@ -6,7 +6,6 @@ import base64
 from typing import Any
 
 import pytest
-from langgraph.store.memory import InMemoryStore
 
 from tests.support.agent import Drive, Script, World
 from tests.support.replies import Json, ask_replan, check, checked, plan, sub
@@ -76,12 +75,6 @@ async def test_after_an_answer_that_did_not_pass_a_follow_up_on_signs_goes_to_th
 async def test_an_answer_beside_subtasks_is_none(drive: Drive) -> None:
     out = await drive(Script(plans=[plan(sub("a"), answer="to be computed")]), effort="auto")
     assert (out.kinds[-1], out.state["answer"], out.world.calls) == ("AnswerDraft", "the answer", ["a"])
-
-
-async def test_lessons_count_what_they_did_for_an_answer_in_one_call(drive: Drive) -> None:
-    out = await drive(Script(plans=[DIRECT]), effort="auto", lessons=True, store=InMemoryStore())
-    assert (out.status, out.kinds) == ("answered", ["Plan"])
-    assert out.state["lessons"]["due"] is False, "the lesson keeper has been there"
 
 
 async def test_nobody_is_asked_to_approve_an_answer(drive: Drive) -> None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 import pytest
-from langgraph.store.memory import InMemoryStore
 
 from forethought.nodes.support.intra_reflection import evaluation_of
 from forethought.prompts.replies import AnswerDraft
@@ -134,15 +133,14 @@ CASES = [
         calls=("ForesightVerdict",),
         words=("You compare what an agent expected",),
     ),
-    Case({"lessons": False}, calls=("LessonDraft",), words=("one lesson for later tasks",)),
 ]
 
 
 async def told(drive: Drive, script: Script, **switches: Any) -> Driven:
     """The story, with all that can be compared word for word."""
     world = World({"bad": [broken("locked")]})
-    switches = {"max_tokens": None, "lessons": True, "forced_replans": (), **switches}
-    out: Driven = await drive(script, world, store=InMemoryStore(), **switches)
+    switches = {"max_tokens": None, "forced_replans": (), **switches}
+    out: Driven = await drive(script, world, **switches)
     await out.go("and then?")
     assert out.status == "answered"
     return out
@@ -182,7 +180,7 @@ def test_every_switch_is_compared() -> None:
     }
     memories = {"short_term_memory", "long_term_memory"}  # below: what they hold is never nothing
     compared = {name for case in CASES for name in case.off}
-    in_auto = {"first_look", "signs", "answer_checks"}
+    in_auto = {"first_look", "signs", "answer_checks", "experience"}
     assert switches == (memories | compared | in_auto | {"approve_plan"}) - {"foresight"}
 
 
@@ -234,16 +232,12 @@ async def test_without_long_term_memory_a_round_begins_as_the_first_did(drive: D
         answers=[answer("weak", [3], score=5, evaluation="unsupported"), answer("worse", score=2)],
     )
     out = await drive(
-        script, world, long_term_memory=False, max_tokens=None, max_rounds=2, forced_replans=(), lessons=True,
-        store=InMemoryStore(),
+        script, world, long_term_memory=False, max_tokens=None, max_rounds=2, forced_replans=()
     )  # fmt: skip
     assert world.calls == 2 * ["bad", "x", "y", "c"]
-    *asked, lesson = out.requests
+    asked = out.requests
     first, second = asked[: len(asked) // 2], asked[len(asked) // 2 :]
     assert [numberless(seen) for seen in first] == [numberless(seen) for seen in second]
-    assert "Rounds whose answer" not in lesson.text
-    assert '"key": "x"' in lesson.text
-    assert "step 2 " not in lesson.text
     assert len(out.steps) == 10, "the record keeps every step"
     assert (out.state["answer"], out.state["sources"][0]["n"]) == ("weak", 3)
 

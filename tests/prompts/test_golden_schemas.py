@@ -32,7 +32,6 @@ from forethought.prompts.replies import (
     AnswerCheck,
     DocumentAnswer,
     ForesightVerdict,
-    LessonDraft,
     PlanRevision,
     RoundReflection,
 )
@@ -48,6 +47,7 @@ from forethought.prompts.tool_choice import tool_choice_spec
 from forethought.settings import Settings
 from forethought.state.agent import AgentState
 from forethought.state.context import Context
+from forethought.state.experience import Experience
 from forethought.tools.each.fields import FieldSpec, Kind
 from forethought.tools.read_file import READ_FILE
 from forethought.tools.registry import toolbox
@@ -64,6 +64,11 @@ PAPER = Context(effort="paper")
 CHECKED = Context(effort="auto")
 BARE = Context(tool_intra=False, replanning=False, foresight="off")
 BARE_FUNCTIONS = BARE.model_copy(update={"proposals": "functions"})
+ADVISED: Experience = {
+    "shown": [
+        {"id": "1", "name": "n", "kind": "rule", "source": "", "text": "t", "failure": "", "success": ""}
+    ]
+}
 SPECS: dict[str, ReplySpec[Any]] = {
     "Plan": plan_spec(BEGUN, PAPER, {}),
     "Plan_no_intra": plan_spec(BEGUN, PAPER.model_copy(update={"plan_intra": False}), {}),
@@ -83,7 +88,8 @@ SPECS: dict[str, ReplySpec[Any]] = {
     ),
     "AnswerCheck": reply_spec(AnswerCheck),
     "ForesightVerdict": reply_spec(ForesightVerdict),
-    "LessonDraft": reply_spec(LessonDraft),
+    "Plan_advice": plan_spec({**BEGUN, "experience": ADVISED}, Context(effort="auto"), TOOLS),
+    "AnswerDraft_advice": answer_spec(CHECKED, mends=True, advised=True),
     "RoundReflection": reply_spec(RoundReflection),
     "DocumentAnswer": reply_spec(DocumentAnswer),
     "Rows": rows_spec([FieldSpec(name=kind, type=kind) for kind in get_args(Kind)], 2),

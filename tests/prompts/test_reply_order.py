@@ -29,7 +29,7 @@ PATTERN = "case run text"
 QUOTE = "run step quote"
 DEFECT = "evidence < defect < effect < mend"
 ORDER = {
-    "Plan": "known open < subtasks < answer discard < defects",
+    "Plan": "advice known open < subtasks < answer discard < defects",
     "Plan.subtasks": SUBTASK,
     "PlanDiagnosis": "situation tool_notes < errors < subtasks",
     "PlanDiagnosis.subtasks": SUBTASK,
@@ -40,13 +40,12 @@ ORDER = {
     **{f"{name}.subtasks.calls": "tool < arguments" for name in ("Plan", "PlanDiagnosis")},
     "ToolChoice": "thought surprise < action < tool arguments finishes result reason expected < defects",
     "ToolChoice.defects": DEFECT,
-    "AnswerDraft": "checks findings < answer < work used_steps < defects expected_reply",
+    "AnswerDraft": "checks findings < answer < work advice used_steps < defects expected_reply",
     "AnswerDraft.checks": "about < done < ok",
     "AnswerCheck": "checks < work",
     "AnswerCheck.checks": "about < done < ok",
     "AnswerDraft.defects": DEFECT,
     "ForesightVerdict": "difference < deviation < reflection < replan",
-    "LessonDraft": "steps < failed why < worked < error_type",
     "RoundReflection": "reflection",
     "DocumentAnswer": "details context < brief",
     "Rows": "rows",
@@ -115,7 +114,8 @@ REPLIES = {
     "answer_agent_checks": "AnswerDraft_checks",
     "answer_agent_last_checks": "AnswerDraft_last_checks",
     "answer_agent_foresight_user": "AnswerDraft_foresight",
-    "lesson": "LessonDraft",
+    "planner_advice": "Plan_advice",
+    "answer_agent_advice": "AnswerDraft_advice",
     "foresight": "ForesightVerdict",
     "inspector": "DocumentAnswer",
     "look": "DocumentAnswer",

@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-
 from forethought.lessons.book import namespace_of
+
 from tests.server.support import DevServer, agent_policy
 from tests.support.model_server import ModelServer
 

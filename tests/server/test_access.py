@@ -12,9 +12,9 @@ from typing import Any
 
 import httpx
 import pytest
+from forethought.lessons.book import namespace_of
 from langgraph_sdk import get_sync_client
 
-from forethought.lessons.book import namespace_of
 from tests.server.served import MARK, TOKENS, Served
 from tests.server.support import agent_policy
 from tests.support.replies import call

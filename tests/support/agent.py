@@ -29,7 +29,7 @@ from forethought.state.context import Context
 from forethought.state.reducers import with_statuses
 from forethought.tools.base import Observation, Tool, ToolError, make_tool
 from tests.support.model_server import Answer, ModelServer, Reply, SeenRequest
-from tests.support.replies import answer, call, diagnosis, granting, lesson, plan, sub, verdict
+from tests.support.replies import answer, call, diagnosis, granting, plan, sub, verdict
 
 Json = dict[str, Any]
 Replies = Sequence[Answer] | Callable[[SeenRequest], Answer]
@@ -48,7 +48,6 @@ class Script:
     answers: Replies = field(default_factory=lambda: [answer()])
     reflections: Replies = field(default_factory=lambda: [{"reflection": "reflected upon"}])
     verdicts: Replies = field(default_factory=lambda: [verdict()])
-    lessons: Replies = field(default_factory=lambda: [lesson()])
     grants: Replies = field(default_factory=lambda: [granting()])
     rows: Replies = ()
     exact: bool = False
@@ -72,7 +71,6 @@ class Script:
             "AnswerDraft": self.answers,
             "RoundReflection": self.reflections,
             "ForesightVerdict": self.verdicts,
-            "LessonDraft": self.lessons,
             "Grants": self.grants,
             "Rows": self.rows,
         }[kind]

@@ -13,7 +13,6 @@ from tests.support.counting import Counter
 from tests.support.distilling import Distiller, finding
 from tests.support.evaluating import done
 from tests.support.model_server import Answer, SeenRequest
-from tests.support.replies import lesson
 
 Json = dict[str, Any]
 FAILS = "Write TASK well."
@@ -65,10 +64,6 @@ class DocumentsModel(DebugScript):
         """Only Team B meets the two criteria."""
         holds = "Team B" in seen.text
         return {"verdicts": [{"number": n, "reasoning": "see", "holds": holds} for n in (1, 2)]}
-
-    def lessondraft(self, seen: SeenRequest) -> Json:
-        """The lesson of a failed task."""
-        return lesson("The task was done unread.", "Read the task first.")
 
 
 def diagnose(seen: SeenRequest) -> Json:

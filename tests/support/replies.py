@@ -123,18 +123,6 @@ def verdict(
     return {"difference": difference, "deviation": deviation, "reflection": reflection, "replan": replan}
 
 
-def lesson(
-    failed: str = "the wrong sheet was read",
-    worked: str = "read the index first",
-    *,
-    why: str = "",
-    steps: Sequence[int] = (),
-    error_type: str | None = None,
-) -> Json:
-    """A LessonDraft."""
-    return {"steps": list(steps), "failed": failed, "why": why, "worked": worked, "error_type": error_type}
-
-
 def answer(
     text: str = "the answer",
     used: Sequence[int] = (),

@@ -19,7 +19,7 @@ from forethought.app.runner import Session
 from forethought.app.text import one_line
 from forethought.settings import Settings
 from forethought.state.context import Context
-from forethought.storage import address_of, open_experience, open_threads
+from forethought.storage import EXPERIENCE, address_of, open_experience, open_threads
 from forethought.telemetry import operation
 
 if TYPE_CHECKING:
@@ -87,8 +87,10 @@ async def open_thread(
         if replay is None and calls_models:
             transport = _providers(flags.record, settings, context, about or {})
         store = None
-        if context.lessons:
-            store = await stack.enter_async_context(open_experience(address_of(settings)))
+        address = address_of(settings)
+        # A recording would not fit a replay that knows other advice.
+        if context.experience and not (flags.record or flags.replay) and address.beside(EXPERIENCE).exists:
+            store = await stack.enter_async_context(open_experience(address))
         with input_errors():
             graph = build_agent(settings=settings, checkpointer=saver, store=store, transport=transport)
         metadata = run_metadata(context, settings)

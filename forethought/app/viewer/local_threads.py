@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langgraph.types import StateSnapshot
 
-    from forethought.lessons.record import Lesson
+    from forethought.experience.advice import Advice
     from forethought.storage.saver import ThreadSaver
 
 
@@ -86,12 +86,12 @@ class LocalThreads:
             return head
         return f"{head}-running{await asyncio.to_thread(reading_progress, self.files, thread_id)}"
 
-    async def lessons(self) -> Mapping[str, Sequence[Lesson]]:
-        """See Threads. There are none before a run has kept one."""
-        from forethought.lessons.book import lessons_of
+    async def experience(self) -> Mapping[str, Sequence[Advice]]:
+        """See Threads. There is none before something was taught."""
+        from forethought.experience.book import advice_of
 
         address = address_of(self._settings)
         if not address.beside(EXPERIENCE).exists:
             return {}
         async with open_experience(address, create=False) as store:
-            return await lessons_of(store, LOCAL_USER)
+            return await advice_of(store, LOCAL_USER)

@@ -34,7 +34,6 @@ _DOING = {
     "tool_agent": "The agent is working on {}.",
     "tool_executor": "Tools are running for {}.",
     "answer_agent": "The answer is being written.",
-    "lesson_keeper": "A lesson is being written.",
 }
 _WORDS = re.compile(r"\d[\d.,]*\d|\w{4,}")
 

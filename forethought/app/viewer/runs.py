@@ -13,7 +13,7 @@ from forethought.app.report import unfinished, waiting, with_like
 if TYPE_CHECKING:
     from langgraph.types import StateSnapshot
 
-    from forethought.lessons.record import Lesson
+    from forethought.experience.advice import Advice
     from forethought.tools.files import FileStore
 
 Json = dict[str, Any]
@@ -100,8 +100,8 @@ class Threads(Protocol):
         """A text that differs whenever the thread has changed; cheap. Raises UnknownThread."""
         ...
 
-    async def lessons(self) -> Mapping[str, Sequence[Lesson]]:
-        """The user's lessons by collection (`lesson_namespace` of the runs)."""
+    async def experience(self) -> Mapping[str, Sequence[Advice]]:
+        """The user's advice by collection (`experience_namespace` of the runs)."""
         ...
 
 

@@ -27,9 +27,9 @@ from forethought.app.viewer.runs import (
     replies_to,
 )
 from forethought.app.viewer.server_records import entry_of, snapshot_of
+from forethought.experience.advice import Advice
+from forethought.experience.book import MOST, advice_in, namespace_of
 from forethought.graph.resume import restart_node
-from forethought.lessons.book import MOST, namespace_of
-from forethought.lessons.record import Lesson
 from forethought.rollouts.server import ASSISTANT, ServerThread
 from forethought.settings import Settings
 from forethought.state.context import Context
@@ -150,12 +150,12 @@ class ServerRuns:
         told = await asyncio.to_thread(reading_progress, self.files, thread_id)
         return f"{(state['checkpoint'] or {}).get('checkpoint_id')}-running{told}"
 
-    async def lessons(self) -> Mapping[str, Sequence[Lesson]]:
+    async def experience(self) -> Mapping[str, Sequence[Advice]]:
         """See Threads."""
         own = namespace_of(self._user, "")[:-1]
-        found: dict[str, list[Lesson]] = {}
+        found: dict[str, list[Advice]] = {}
         for item in (await self._client.store.search_items(own, limit=MOST))["items"]:
-            found.setdefault(item["namespace"][-1], []).append(Lesson.model_validate(item["value"]))
+            found.setdefault(item["namespace"][-1], []).extend(advice_in([item["value"]]))
         return dict(sorted(found.items()))
 
     async def begin(

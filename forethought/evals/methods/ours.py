@@ -34,7 +34,7 @@ from forethought.tools.folders.intake import take_paths
 from forethought.trajectories.own import from_state
 
 NOBODY = "this is an evaluation: nobody is there to approve it; go on without it"
-LAST_NODE = "lesson_keeper"
+LAST_NODE = "score_keeper"
 """The last node of a task: the thread then waits for its next one."""
 _LEAST_TOKENS = 1_000
 """The smallest token budget that Context accepts."""

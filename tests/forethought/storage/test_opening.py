@@ -95,7 +95,7 @@ async def test_nothing_is_made_where_nothing_is_to_be(address: Address) -> None:
         async with open_threads(address, create=False):
             pass
     assert caught.value.wrong_use
-    with pytest.raises(StorageError, match="no lessons yet"):
+    with pytest.raises(StorageError, match="no experience yet"):
         async with open_threads(address), open_experience(address, create=False):
             pass
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from forethought.lessons.book import namespace_of
+
 from forethought.users import LOCAL_USER
 from tests.server.support import DevServer, Json, agent_policy, run
 from tests.support.model_server import Answer, SeenRequest

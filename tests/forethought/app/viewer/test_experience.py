@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from forethought.lessons.book import LessonBook, namespace_of
+from forethought.lessons.record import Lesson
 
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.knowledge.planning_errors import load_planning_errors
-from forethought.lessons.book import LessonBook, namespace_of
-from forethought.lessons.record import Lesson
 from forethought.settings import Settings
 from forethought.storage import address_of, open_experience
 from tests.forethought.app.viewer.conftest import Page

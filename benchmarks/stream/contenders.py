@@ -52,7 +52,7 @@ class PastedCorrections(Contender):
 @asynccontextmanager
 async def without_memory(folder: Path) -> AsyncIterator[Contender]:
     """Our agent with its experience off."""
-    yield Contender(Ours("ours-without", switches={}))
+    yield Contender(Ours("ours-without", switches={"experience": False}))
 
 
 @asynccontextmanager

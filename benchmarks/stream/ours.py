@@ -10,11 +10,11 @@ from pathlib import Path
 from langgraph.store.base import BaseStore
 
 from benchmarks.stream.contenders import Contender, Told
+from forethought.app.teach import Said, teach
 from forethought.evals.harness.budget import Meter
 from forethought.evals.methods.ours import Ours
 from forethought.evals.toolset import Toolset
 from forethought.evals.types import TrialContext
-from forethought.experience.advice import Advice, advice_id, now_utc
 from forethought.experience.book import Book, namespace_of
 from forethought.graph.agent import AgentGraph
 from forethought.storage import open_experience
@@ -42,24 +42,15 @@ class Learner(Contender):
 
     async def correct(self, trial: TrialContext, told: Told) -> None:
         """See Contender."""
-        assert self.book
-        await self.book.put(
-            Advice(
-                id=advice_id(trial.thread, 1),
-                name="correction",
-                applies=told.question,
-                instead=told.words,
-                source="person",
-                thread=trial.thread,
-                number=1,
-                made=now_utc(),
-            )
-        )
+        assert isinstance(self.method, OursWithStore) and self.book
+        await self.book.judge_wrong(trial.thread, 1)
+        said = Said(told.words, trial.thread, 1, told.question, told.answer)
+        await teach(said, self.book, trial.models, self.method.context(trial))
 
 
 @asynccontextmanager
 async def opened(folder: Path) -> AsyncIterator[Learner]:
     """The contender with its advice in `folder`."""
     async with open_experience(file_address(folder / "threads.sqlite")) as store:
-        method = OursWithStore("ours-with", store=store)
+        method = OursWithStore("ours-with", switches={"experience": True}, store=store)
         yield Learner(method, book=Book(store, namespace_of(LOCAL_USER, "default")))

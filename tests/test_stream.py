@@ -47,6 +47,7 @@ def reader(seen: SeenRequest) -> Any:
     known = task.family and any(words in seen.text for words in FAMILIES[task.family].corrections)
     text = task.case.answer if known or not task.family else task.case.plain
     replies = {
+        "WordedAdvice": _worded(seen),
         "Plan": plan(answer=text),
         "PlanDiagnosis": diagnosis(),
         "ReactMove": {"thought": "", "action": "finish", "tool": None, "arguments": {}, "answer": text},
@@ -73,6 +74,22 @@ def _asked(seen: SeenRequest) -> StreamTask:
 
 def _by_id(key: str) -> StreamTask:
     return next(task for task in TASKS if task.id == key)
+
+
+def _worded(seen: SeenRequest) -> Any:
+    """The correction with the words of its family's questions."""
+    said = seen.text.partition("# What the person said")[2]
+    texts = [(text, family) for family in FAMILIES.values() for text in family.corrections]
+    words, family = next((item for item in texts if item[0] in said), texts[0])
+    applies = " ".join(family.wordings).replace("{", "").replace("}", "")
+    return {
+        "name": "a_rule",
+        "kind": "rule",
+        "applies": applies,
+        "wrong": "",
+        "instead": words,
+        "replaces": [],
+    }
 
 
 def _turn(seen: SeenRequest, text: str) -> Any:

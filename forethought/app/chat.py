@@ -34,10 +34,9 @@ from forethought.text import escape_hidden, sanitize_text
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
-    from forethought.experience.advice import Advice
-
 Json = dict[str, Any]
-_WITH_ARGUMENTS = ("files", "set", "remember")
+_WITH_ARGUMENTS = ("files", "set", "remember", "wrong")
+_COMMANDS = ["files", "wrong", "remember", "plan", "why", "undo", "resume", "cost", "set", "help", "exit"]
 _GOODBYES = ("exit", "quit", "/quit")
 _SHOWN_TURNS = 3
 """Earlier turns that a resumed chat shows."""
@@ -85,10 +84,7 @@ class Chat:
         """Whether anything is kept of the thread."""
         self.spent: list[Json] = []
         """The usage of each turn of this session."""
-        self.commands: dict[str, Callable[[str], None]] = {
-            name: getattr(self, name)
-            for name in ("files", "remember", "plan", "why", "undo", "resume", "cost", "set", "help", "exit")
-        }
+        self.commands: dict[str, Callable[[str], None]] = {name: getattr(self, name) for name in _COMMANDS}
         self._prompt = _prompt_session(settings_from(options), [f"/{name}" for name in self.commands])
         runner.go_on = "/resume continues it; press Ctrl-C again to leave"
 
@@ -232,19 +228,33 @@ class Chat:
         """Keep a rule or a fact for all later tasks, such as: amounts are gross"""
         if not rule:
             raise CliError("say what to remember: /remember RULE")
+        self._teach(rule, None)
+
+    def wrong(self, why: str) -> None:
+        """Say what is wrong with the last answer: it is kept for later tasks, and answered again"""
+        if not why:
+            raise CliError("say what is wrong: /wrong WHY")
+        from forethought.app.teach import again
+
+        values = self._last_task()[1]
+        if not values.get("answer"):
+            raise CliError("the last turn has no answer yet: /resume continues it")
+        self._teach(why, values)
+
+        async def begin(thread: Thread) -> Json:
+            return again(why, values)
+
+        self._turn(begin)
+        self._say(f"to find and prove the step that was wrong: forethought learn {self.thread_id}")
+
+    def _teach(self, words: str, values: Mapping[str, Any] | None) -> None:
+        """Keep a person's words, which are about the thread's last answer if its `values` are given."""
+        from forethought.app.teach import keep
+
         with self._opened() as thread:
-            advice = self.runner.run(self._teach(rule, thread))
+            advice = self.runner.run(keep(words, thread, values))
         self._say(f"remembered as {advice.name}: {clean(advice.instead)}", "green")
         self._say(f"to change or drop it: forethought experience edit|drop {advice.id}")
-
-    async def _teach(self, words: str, thread: Thread) -> Advice:
-        from forethought.app.experience import open_own_book
-        from forethought.app.teach import Said, teach
-        from forethought.models import Models
-
-        said = Said(words, thread.id)
-        async with open_own_book(thread.settings, thread.context.experience_namespace) as book:
-            return await teach(said, book, Models(thread.settings), thread.context)
 
     def plan(self, _: str) -> None:
         """Show the last turn's plan"""

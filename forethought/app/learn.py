@@ -63,7 +63,7 @@ class Learning(Session):
 
 
 def learn(options: LearnOptions) -> int:
-    """Find why an answer was wrong, prove it, and keep the advice."""
+    """Learn from a wrong answer."""
     with open_runner(options.as_json) as runner:
         learning = runner.open(open_learning(options.thread, options.task, options))
         thread, _, number = learning.id.removeprefix("learn:").rpartition(":")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from forethought.experience.advice import Advice, advice_id, name_of, now_utc
 from forethought.experience.book import Book
@@ -14,6 +15,9 @@ from forethought.prompts.replies import WordedAdvice
 from forethought.redaction import scrubber
 from forethought.state.context import Context
 from forethought.text import cut, one_line
+
+if TYPE_CHECKING:
+    from forethought.app.threads.thread import Thread
 
 _TASK_CHARS = 2_000
 _WORDS_CHARS = 1_000
@@ -43,17 +47,8 @@ async def teach(said: Said, book: Book, models: Models, context: Context) -> Adv
         The advice, adopted.
     """
     scrub = scrubber(models.settings)
-    words = one_line(scrub(said.words), _WORDS_CHARS)
-    new = Advice(
-        id=advice_id(said.thread, said.number, words),
-        name=name_of(words),
-        applies=one_line(f"{words} {scrub(said.task)}", _WORDS_CHARS),
-        instead=words,
-        source="person",
-        thread=said.thread,
-        number=said.number,
-        made=now_utc(),
-    )
+    new = spoken(said, scrub)
+    words = new.instead
     found = await book.relevant(f"{words} {said.task}", 5, said.thread)
     known = [advice for advice in found if advice.id != new.id]
     worded = await _worded(words, said, known, models, context)
@@ -63,6 +58,50 @@ async def teach(said: Said, book: Book, models: Models, context: Context) -> Adv
     labels = {f"k{n}": advice.id for n, advice in enumerate(known, start=1)}
     replaced = [labels[label] for label in worded.replaces if label in labels]
     return await book.replace(replaced, Advice.model_validate({**new.model_dump(), **parts}))
+
+
+def spoken(said: Said, scrub: Callable[[str], str]) -> Advice:
+    """A person's words, as they are, as an advice."""
+    words = one_line(scrub(said.words), _WORDS_CHARS)
+    return Advice(
+        id=advice_id(said.thread, said.number, words),
+        name=name_of(words),
+        applies=one_line(f"{words} {scrub(said.task)}", _WORDS_CHARS),
+        instead=words,
+        source="person",
+        thread=said.thread,
+        number=said.number,
+        made=now_utc(),
+    )
+
+
+async def correct(said: Said, book: Book, models: Models, context: Context) -> Advice:
+    """Keep what a person says is wrong with an answer, and count harm for the advice that changed it."""
+    await book.judge_wrong(said.thread, said.number)
+    return await teach(said, book, models, context)
+
+
+def again(why: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The graph's input that has the last task answered once more, with the person's words."""
+    said = f"The last answer to this task was wrong. The person says: {why}"
+    return {"task": values["progress"]["task_text"], "guidance": [said]}
+
+
+def said_of(words: str, thread: str, values: Mapping[str, Any]) -> Said:
+    """What a person says about the last answer of a thread with these values."""
+    progress = values["progress"]
+    return Said(words, thread, progress["task"], progress["task_text"], values.get("answer") or "")
+
+
+async def keep(words: str, thread: Thread, values: Mapping[str, Any] | None = None) -> Advice:
+    """Keep a person's words in a thread, about its last answer if the `values` of that are given."""
+    from forethought.app.experience import open_own_book
+
+    models = Models(thread.settings)
+    async with open_own_book(thread.settings, thread.context.experience_namespace) as book:
+        if values is None:
+            return await teach(Said(words, thread.id), book, models, thread.context)
+        return await correct(said_of(words, thread.id, values), book, models, thread.context)
 
 
 async def _worded(

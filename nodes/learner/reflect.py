@@ -56,12 +56,13 @@ async def reflect(
             return {"status": "not_found", "problem": why, "usage": {"reflect": error.usage}}
         draft, covers, usage = own or _of(state, _spoken(state, run)), [], error.usage
     else:
-        labels = {f"k{number}": advice.id for number, advice in enumerate(known, 1)}
+        labels = {f"k{number}": advice for number, advice in enumerate(known, 1)}
         covers = [labels[key] for name in result.reply.replaces if (key := name.strip(" []")) in labels]
         draft, usage = _of(state, result.reply, covers, own), result.usage
     return {
         "advice": draft.model_dump(mode="json"),
-        "known": covers,
+        # A model's advice takes no person's place.
+        "known": [one.id for one in covers if draft.source == "person" or one.source != "person"],
         "past": await _past(state, draft, covers, services, runtime),
         "reruns_left": services.context(runtime).runs,
         "usage": {"reflect": usage},
@@ -71,13 +72,13 @@ async def reflect(
 async def _past(
     state: LearnerState,
     draft: Advice,
-    covers: Sequence[str],
+    covers: Sequence[Advice],
     services: LearnerServices,
     runtime: Runtime[LearnerContext],
 ) -> list[dict[str, Any]]:
     """The past tasks on which the advice is tried; none of them is one that a person called wrong."""
     failures = {
-        (other.thread, other.number): "kind" if other.id in covers else ""
+        (other.thread, other.number): "kind" if other.id in [one.id for one in covers] else ""
         for other in await services.book.all()
         if other.thread
     }
@@ -111,7 +112,7 @@ def _spoken(state: LearnerState, run: Trajectory) -> AdviceDraft:
 
 
 def _of(
-    state: LearnerState, reply: AdviceDraft, covers: Sequence[str] = (), own: Advice | None = None
+    state: LearnerState, reply: AdviceDraft, covers: Sequence[Advice] = (), own: Advice | None = None
 ) -> Advice:
     """The draft as an advice. What a person said stays as it is if somebody else may have written a part of
     the run, and if it was worded before."""
@@ -125,12 +126,12 @@ def _of(
         "wrong": cut(reply.wrong, 1_000),
         "instead": cut(instead, 1_000),
     }
-    if own is not None and own.source == "person":
+    if own is not None and own.source == "person" and own.instead == state["correction"]:
         said = {"name": own.name, "kind": own.kind, "instead": own.instead}
         fields |= said | ({"applies": own.applies} if own.applies else {})
     return Advice(
         **fields,
-        id=advice_id(state["thread_id"], state["number"]),
+        id=own.id if own else advice_id(state["thread_id"], state["number"]),
         failure=cut(reply.failure, 1_000),
         success=cut(reply.success, 1_000),
         source="person" if spoken else "learn",

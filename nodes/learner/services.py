@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from forethought.experience.advice import Advice, advice_id
+from forethought.experience.advice import Advice
 from forethought.experience.book import Book
 from forethought.knowledge.error_taxonomy import Taxonomy, load_taxonomy
 from forethought.models.allowance import total
@@ -23,8 +23,14 @@ class LearnerServices(OfflineServices[LearnerContext]):
     book: Book = None  # type: ignore[assignment]
 
     async def own_advice(self, state: LearnerState) -> Advice | None:
-        """The advice that a person's correction of this task made before."""
-        return await self.book.get(advice_id(state["thread_id"], state["number"]))
+        """The advice that this task made before: a person's newest correction, or what was learned."""
+        of_task = [
+            advice
+            for advice in await self.book.all()
+            if (advice.thread, advice.number) == (state["thread_id"], state["number"])
+        ]
+        said = [advice for advice in of_task if advice.source == "person" and advice.in_use]
+        return [*of_task, *said][-1] if of_task else None
 
 
 def calls_left(state: LearnerState, context: LearnerContext, *now: Usage) -> int:

@@ -84,12 +84,19 @@ async def _fork(runs: Runs, thread_id: str, form: FormData) -> None:
     await runs.fork(thread_id, before, _text(form, "guidance"))
 
 
+async def _wrong(runs: Runs, thread_id: str, form: FormData) -> None:
+    if not (why := sanitize_text(_text(form, "why")).strip()):
+        raise Refused("Say what is wrong.")
+    await runs.wrong(thread_id, why)
+
+
 ACTIONS: Mapping[str, Action] = {
     "task": _next_task,
     "reply": _reply,
     "resume": _resume,
     "stop": _stop,
     "fork": _fork,
+    "wrong": _wrong,
 }
 
 

@@ -19,7 +19,7 @@ from forethought.app.options import settings_from
 from forethought.app.run import fork_before, go_on_where_it_was
 from forethought.app.threads.thread import Thread, new_thread_id, open_thread
 from forethought.app.viewer.local_threads import LocalThreads
-from forethought.app.viewer.runs import Json, Refused, check_finished, refusals, replies_to
+from forethought.app.viewer.runs import Json, Refused, check_answered, check_finished, refusals, replies_to
 
 if TYPE_CHECKING:
     from langgraph.types import Command
@@ -80,6 +80,18 @@ class LocalRuns(LocalThreads):
     async def fork(self, thread_id: str, before: int, guidance: str) -> None:
         """See Runs."""
         await self._start(thread_id, lambda thread: fork_before(thread, before, guidance))
+
+    async def wrong(self, thread_id: str, why: str) -> None:
+        """See Runs."""
+        from forethought.app.teach import again, keep
+
+        async def graph_input(thread: Thread) -> Json:
+            snapshot = await thread.snapshot()
+            check_answered(snapshot)
+            await keep(why, thread, snapshot.values)
+            return again(why, snapshot.values)
+
+        await self._start(thread_id, graph_input)
 
     async def stop(self, thread_id: str) -> None:
         """See Runs."""

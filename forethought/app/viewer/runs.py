@@ -52,6 +52,13 @@ def check_finished(snapshot: StateSnapshot) -> None:
         raise Refused("This thread has an unfinished task: resume it, or start a new thread.")
 
 
+def check_answered(snapshot: StateSnapshot) -> None:
+    """Raises Refused if there is no answer that could be wrong."""
+    check_finished(snapshot)
+    if not snapshot.values.get("answer"):
+        raise Refused("This thread has no answer yet.")
+
+
 def replies_to(snapshot: StateSnapshot, replies: Mapping[str, Json]) -> Json:
     """The replies to all questions that they decide, by id. Raises Refused if a question is gone."""
     questions = [waiting(item) for item in snapshot.interrupts]
@@ -132,6 +139,10 @@ class Runs(Threads, Protocol):
 
     async def fork(self, thread_id: str, before: int, guidance: str) -> None:
         """Go back to just before a step, and run on from there. Raises Refused."""
+        ...
+
+    async def wrong(self, thread_id: str, why: str) -> None:
+        """Keep what a person says is wrong with the last answer, and answer the task again. Raises Refused."""
         ...
 
     async def stop(self, thread_id: str) -> None:

@@ -16,12 +16,14 @@ from langgraph.types import StateSnapshot
 from forethought.app.command_flags import Flags
 from forethought.app.options import context_of
 from forethought.app.report import unfinished
+from forethought.app.teach import again, said_of, spoken
 from forethought.app.text import one_line
 from forethought.app.viewer.readings import reading_progress
 from forethought.app.viewer.runs import (
     Json,
     Refused,
     UnknownThread,
+    check_answered,
     check_finished,
     refusals,
     replies_to,
@@ -30,6 +32,7 @@ from forethought.app.viewer.server_records import entry_of, snapshot_of
 from forethought.experience.advice import Advice
 from forethought.experience.book import MOST, advice_in, namespace_of
 from forethought.graph.resume import restart_node
+from forethought.redaction import scrubber
 from forethought.rollouts.server import ASSISTANT, ServerThread
 from forethought.settings import Settings
 from forethought.state.context import Context
@@ -208,6 +211,15 @@ class ServerRuns:
         except ForkError as error:
             raise Refused(f"{error}.") from error
         await self._run(thread_id, checkpoint=at)
+
+    async def wrong(self, thread_id: str, why: str) -> None:
+        """See Runs. The person's words are the advice: no model is asked outside of a run."""
+        snapshot = await self.snapshot(thread_id)
+        check_answered(snapshot)
+        advice = spoken(said_of(why, thread_id, snapshot.values), scrubber(self._settings))
+        own = namespace_of(self._user, "default")
+        await self._client.store.put_item(own, advice.id, advice.model_dump(mode="json"))
+        await self._run(thread_id, input=again(why, snapshot.values))
 
     async def stop(self, thread_id: str) -> None:
         """See Runs."""

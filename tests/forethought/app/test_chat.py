@@ -216,3 +216,23 @@ def test_the_history_is_kept_unless_threads_are_encrypted(
     monkeypatch.setenv("FORETHOUGHT_ENCRYPTION_KEY", "00" * 32)
     talk("/help\r", "/exit\r", thread="t2")
     assert not file.exists()
+
+
+def test_a_wrong_answer_is_corrected_for_this_and_all_later_tasks(
+    cli: Cli, talk: Talk, scripted: Scripted
+) -> None:
+    script, server = scripted()
+    words = "Orders that were cancelled never count."
+    said = talk("What is 40 + 2?\r", f"/wrong {words}\r", "/wrong\r", "/exit\r")
+    assert said.out.count("Answer") == 2, "the task is answered again"
+    assert "say what is wrong: /wrong WHY" in said.out
+    assert "forethought learn t1" in said.out
+    again = [seen for seen in server.requests if seen.reply_name == "Plan"][1]
+    assert f"The person says: {words}" in again.text
+    advice = cli("experience", "list", "--json").json
+    assert [(one["instead"], one["state"], one["thread"], one["number"]) for one in advice] == [
+        (words, "adopted", "t1", 1)
+    ]
+    assert cli("run", "Which orders count?", "--thread", "t2").code == 0
+    last = [seen for seen in server.requests if seen.reply_name == "Plan"][-1]
+    assert words in last.text, "another thread is shown it"

@@ -41,6 +41,23 @@ async def test_a_task_with_files_is_begun_carried_out_and_answered(
         assert "And once more?" in await browser.settled(thread_of(begun))
 
 
+async def test_a_correction_is_kept_and_the_task_is_answered_again(
+    cli: Cli, open_viewer: Open, scripted: Scripted
+) -> None:
+    _, server = scripted()
+    async with open_viewer() as browser:
+        thread = thread_of(await browser.post("/new", {"task": "What is 40 + 2?"}))
+        assert "This is wrong" in await browser.settled(thread)
+        assert "Say what is wrong." in (await browser.post(f"/threads/{thread}/wrong", {"why": " "})).text
+        await browser.post(f"/threads/{thread}/wrong", {"why": "Round <up> to tens."})
+        await browser.settled(thread)
+        state = (await browser.runs.snapshot(thread)).values
+        assert state["progress"]["task"] == 2
+        (advice,) = (await browser.runs.experience())["default"]
+        assert (advice.instead, advice.number, advice.state) == ("Round <up> to tens.", 1, "adopted")
+    assert any("The person says: Round" in seen.text for seen in server.requests)
+
+
 @pytest.mark.parametrize(
     ("form", "line"),
     [

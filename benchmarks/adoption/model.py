@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections import Counter
@@ -21,6 +22,16 @@ from tests.support.replies import Json, answer, checked, diagnosis, finish, plan
 
 _NEW = re.compile(r"(?m)^(\w+): (\d+) euros")
 _PRICES = (_NEW, re.compile(r"(In all towns): (\d+) euros"), re.compile(r"(about) (\d+) euros"))
+
+
+APPLIES: Mapping[Fault | None, str] = {
+    "condition": "what an item costs at the market of a town, the market's fee included",
+    "entry": "what exactly an item costs the buyer, fee included",
+    "edition": "what a buyer must pay at present for an item, with the fee",
+    "period": "what an item did cost at a market in a year, the fee included",
+    "cut": "what pieces of an item cost at all five markets",
+    None: "what an item costs at a market, fee included",
+}
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,8 @@ class PlanningModel:
     seed: int = 0
     asked: Counter[str] = field(default_factory=Counter)
     """Plans made, by question and advice."""
+    offered: Candidate | None = None
+    """The advice that it writes when it looks back on a failed run."""
 
     def __call__(self, seen: SeenRequest) -> Answer:
         """The reply to a request."""
@@ -61,8 +74,12 @@ class PlanningModel:
             "PlanDiagnosis": diagnosis,
             "ToolChoice": lambda: finish("nothing was found"),
             "AnswerDraft": lambda: _answer(seen, task),
+            "Plan": lambda: plan(*_subtasks(task, self._fault(seen, task))),
+            "CriticalError": lambda: _critical(seen),
+            "AdviceDraft": self._draft,
+            "AssertionVerdicts": lambda: self._verdicts(seen),
         }
-        reply = plan(*_subtasks(task, self._fault(seen, task))) if kind == "Plan" else replies[kind]()
+        reply = replies[kind]()
         fields = seen.schema["properties"] if seen.schema else reply
         return {key: value for key, value in reply.items() if key in fields}
 
@@ -82,6 +99,40 @@ class PlanningModel:
         return fault
 
 
+    def _draft(self) -> Json:
+        """The advice on offer, as the learner's reflection."""
+        assert self.offered
+        about = self.offered.about
+        return {
+            "diagnosis": "", "replaces": [], "kind": "error", "name": about or "care", "applies": APPLIES[about],
+            "wrong": "The plan reached a wrong answer.", "instead": self.offered.text, "failure": "", "success": "",
+        }  # fmt: skip
+
+    def _verdicts(self, seen: SeenRequest) -> Json:
+        """A judge who is always right: a plan holds if it makes the right look-ups and no others."""
+        verdicts = []
+        for part in re.split(r"(?m)^# Task \d+$", seen.last)[1:]:
+            right = _look_ups(json.dumps(_subtasks(by_question(self.tasks, part), None)))
+            for number, text in re.findall(r'<case number="(\d+)">(.*?)</case>', part, re.DOTALL):
+                holds = _look_ups(text) == right
+                verdicts.append({"number": int(number), "reasoning": "", "holds": holds})
+        return {"verdicts": verdicts}
+
+
+def _look_ups(plan_text: str) -> set[str]:
+    return set(re.findall(r"look up with (\w+ for [\w ;=-]+)", plan_text))
+
+
+def _critical(seen: SeenRequest) -> Json:
+    read = re.search(r"\d+ euros", seen.last)
+    assert read
+    return {
+        "cascading_effects": [], "root_cause": "The plan reached a wrong answer.", "evidence": read[0],
+        "critical_step": 1, "critical_module": "planning", "error_type": "inefficient_plan",
+        "correction_guidance": "Plan other look-ups.",
+    }  # fmt: skip
+
+
 def _subtasks(task: Task, fault: Fault | None) -> list[Json]:
     world = task.world
     if isinstance(world, Market):
@@ -99,7 +150,9 @@ def _subtasks(task: Task, fault: Fault | None) -> list[Json]:
 
 
 def _reading(key: str, tool: str, **arguments: Any) -> Json:
-    made = sub(key, description=f"look up with {tool}", call={"tool": tool, "arguments": arguments})
+    asked = "; ".join(f"{name}={value}" for name, value in sorted(arguments.items()))
+    described = f"look up with {tool} for {asked}."
+    made = sub(key, description=described, call={"tool": tool, "arguments": arguments})
     return {**made, "finishes": True}
 
 

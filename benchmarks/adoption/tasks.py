@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from benchmarks.planted_faults.held_out import YEARS, Market, market_tools
@@ -31,8 +31,9 @@ class Task:
     world: Prices | Market
 
     def tools(self) -> list[Tool]:
-        """The tools, as they answer in this task."""
-        return tools_for(self.world) if isinstance(self.world, Prices) else market_tools(self.world)
+        """The tools, as they answer in this task. Text from elsewhere would put all advice in quarantine."""
+        tools = tools_for(self.world) if isinstance(self.world, Prices) else market_tools(self.world)
+        return [replace(tool, outside=False) for tool in tools]
 
     def makes(self, fault: Fault) -> bool:
         """Whether a plan for this task can hold the mistake."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from langgraph.store.base import BaseStore
 
 from benchmarks.stream.contenders import Contender, Told
-from forethought.app.teach import Said, teach
+from forethought.app.teach import Said, correct
 from forethought.evals.harness.budget import Meter
 from forethought.evals.methods.ours import Ours
 from forethought.evals.toolset import Toolset
@@ -42,10 +42,10 @@ class Learner(Contender):
 
     async def correct(self, trial: TrialContext, told: Told) -> None:
         """See Contender."""
-        assert isinstance(self.method, OursWithStore) and self.book
-        await self.book.judge_wrong(trial.thread, 1)
+        assert isinstance(self.method, OursWithStore)
+        assert self.book
         said = Said(told.words, trial.thread, 1, told.question, told.answer)
-        await teach(said, self.book, trial.models, self.method.context(trial))
+        await correct(said, self.book, trial.models, self.method.context(trial))
 
 
 @asynccontextmanager

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from benchmarks.adoption.gate import MODEL, opened
 from benchmarks.adoption.model import Candidate, PlanningModel, candidates
 from benchmarks.adoption.tasks import tasks
+from forethought.experience.advice import State
 from forethought.state.learner import LearnerContext
 
-STATES = ("adopted", "probation", "dropped")
+STATES: tuple[State, ...] = ("adopted", "probation", "dropped")
 
 
 async def weighed(given: argparse.Namespace) -> Mapping[str, Counter[str]]:
@@ -22,7 +23,11 @@ async def weighed(given: argparse.Namespace) -> Mapping[str, Counter[str]]:
     model = PlanningModel(made, given.noise, given.seed)
     calls = 3 + 2 * given.runs + given.past
     context = LearnerContext(model=MODEL, runs=given.runs, past=given.past, max_calls=calls)
-    groups: dict[str, Counter[str]] = {"useful": Counter(), "changes nothing": Counter(), "breaks plans": Counter()}
+    groups: dict[str, Counter[str]] = {
+        "useful": Counter(),
+        "changes nothing": Counter(),
+        "breaks plans": Counter(),
+    }
     async with opened(made, model, context) as gate:
         for candidate in candidates():
             groups[_group(candidate)][(await gate.weigh(candidate)).state] += 1
@@ -48,7 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.adoption", description=__doc__)
     parser.add_argument("--per-kind", type=int, default=16, help="past tasks of each kind (default: 16)")
     parser.add_argument("--noise", type=float, default=0.05, help="share of turned plans (default: 0.05)")
-    parser.add_argument("--runs", type=int, default=3, help="re-runs with and without the advice (default: 3)")
+    parser.add_argument("--runs", type=int, default=3, help="re-runs with and without advice (default: 3)")
     parser.add_argument("--past", type=int, default=3, help="past tasks replayed (default: 3)")
     parser.add_argument("--seed", type=int, default=0, help="seed of tasks and noise (default: 0)")
     os.environ.setdefault("OPENAI_API_KEY", "unused")

@@ -98,15 +98,21 @@ class PlanningModel:
             return None if fault else task.kind
         return fault
 
-
     def _draft(self) -> Json:
         """The advice on offer, as the learner's reflection."""
         assert self.offered
         about = self.offered.about
         return {
-            "diagnosis": "", "replaces": [], "kind": "error", "name": about or "care", "applies": APPLIES[about],
-            "wrong": "The plan reached a wrong answer.", "instead": self.offered.text, "failure": "", "success": "",
-        }  # fmt: skip
+            "diagnosis": "",
+            "replaces": [],
+            "kind": "error",
+            "name": about or "care",
+            "applies": APPLIES[about],
+            "wrong": "The plan reached a wrong answer.",
+            "instead": self.offered.text,
+            "failure": "",
+            "success": "",
+        }
 
     def _verdicts(self, seen: SeenRequest) -> Json:
         """A judge who is always right: a plan holds if it makes the right look-ups and no others."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from statistics import median
 
@@ -49,7 +49,7 @@ def sales(rng: random.Random, wording: str) -> Case:
     channels = [*rng.sample(["Web", "Phone", "Counter"] * 3, 7), *["Canteen"] * rng.randrange(2, 4)]
     rng.shuffle(channels)
     days = days_in(rng, month, len(channels))
-    rows = [
+    rows: Rows = [
         [f"{day}", channel, rng.randrange(12, 90) * 10] for day, channel in zip(days, channels, strict=True)
     ]
     counted = sum(row[2] for row in rows if row[1] != "Canteen")
@@ -193,8 +193,8 @@ def due(rng: random.Random, wording: str) -> Case:
         [["Invoice", "Firm", "Date of invoice", "Delivered", "Payable within (days)"], *rows],
     )  # fmt: skip
     number, _, dated, delivered, days = rng.choice(rows)
-    answers = [later(datetime.fromisoformat(day).date(), days) for day in (delivered, dated)]
-    return Case(wording.format(number=number), files, *answers, form="date")
+    answer, plain = (later(date.fromisoformat(day), days) for day in (delivered, dated))
+    return Case(wording.format(number=number), files, answer, plain, "date")
 
 
 def loans(rng: random.Random, wording: str) -> Case:

@@ -51,6 +51,7 @@ def draw(records: Records, path: Path) -> None:
     """The share of families with a right answer, by position, as SVG."""
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     # The same figures give the same file.
     with matplotlib.rc_context({"svg.hashsalt": "forethought", "svg.fonttype": "none"}):
@@ -60,7 +61,7 @@ def draw(records: Records, path: Path) -> None:
             positions, shares = _by_position(records, name)
             axes.plot(positions, shares, marker=marker, label=TITLES[name], clip_on=False)
         axes.set(xlabel="task of the family", ylabel="families with a right answer (%)", ylim=(0, 100))
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.spines[["top", "right"]].set_visible(False)
         figure.legend(loc="outside lower center", ncols=2, frameon=False)
         figure.savefig(path, metadata={"Date": None})

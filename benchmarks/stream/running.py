@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
@@ -37,7 +38,7 @@ class Running:
     settings: Settings
     model: str
     transport: Transport
-    saver: BaseCheckpointSaver[object]
+    saver: BaseCheckpointSaver[Any]
     places: asyncio.Semaphore
     """How many tasks may be under way."""
     files: Path

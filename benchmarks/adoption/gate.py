@@ -47,7 +47,7 @@ class Gate:
         """Offer an advice after a failed task, and return it as the gate kept it."""
         self.model.offered = candidate
         book = Book(InMemoryStore(), namespace_of(LOCAL_USER, "default"))
-        kind: Fault = candidate.about or next(self.kinds)
+        kind = next(self.kinds) if candidate.about is None else candidate.about
         thread = next(self.failed[kind])
         learner = build_learner(self.settings, InMemorySaver(), self.lab, book)
         result = await learner.ainvoke(

@@ -3,13 +3,12 @@
 START -> take -> diagnose_wave | END
 diagnose_wave -> diagnose_task x wave, side by side -> diagnose_wave (once a wave) ... -> aggregate
 aggregate -> aggregate (the next entry) ... -> pattern_wave
-pattern_wave -> write_patterns x wave, side by side -> pattern_wave ... -> review
-review -> review (the next error) ... -> END
+pattern_wave -> write_patterns x wave, side by side -> pattern_wave ... -> finish -> END
 """
 
 from __future__ import annotations
 
-from langgraph.graph import StateGraph
+from langgraph.graph import END, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
@@ -23,7 +22,7 @@ from forethought.nodes.distiller.errors import (
     pattern_wave,
     write_patterns,
 )
-from forethought.nodes.distiller.review import review
+from forethought.nodes.distiller.finish import finish
 from forethought.nodes.distiller.take import take
 from forethought.nodes.support.offline import OfflineServices
 from forethought.settings import Settings
@@ -46,8 +45,8 @@ def build_distiller(
     wiring.node(take, "diagnose_wave")
     wiring.wave(diagnose_wave, [diagnose_task], "aggregate")
     wiring.node(aggregate, _after_aggregate, ["aggregate", "pattern_wave"])
-    wiring.wave(pattern_wave, [write_patterns], "review")
-    wiring.node(review, "review")
+    wiring.wave(pattern_wave, [write_patterns], "finish")
+    wiring.node(finish, END)
     return wiring.compile("distiller", checkpointer)
 
 

@@ -164,10 +164,10 @@ def answer_messages(state: AgentState, services: Services, context: Context) -> 
         intra=context.wants("answer_intra"),
         threshold=context.answer_threshold,
         foresees=context.foresees_user,
-        **situation(state, services, context),
+        **situation(state, services, context, decides=not trajectory(state)),
         advice=fitting_lines(state),
         steps=step_items(trajectory(state), reader, room, partial(_standing, state, digested), digested),
-        plan=plan_outline(plan, context.sizes),
+        plan=plan_outline(plan, context.sizes, known=bool(state.get("folders"))),
         rejected=rejected_text(state.get("long_term", {})) if context.long_term_memory else "",
         stopped="" if is_done else progress.get("stopped", ""),
     )

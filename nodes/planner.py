@@ -124,7 +124,7 @@ def _update_from_reply(
 async def _begin(state: AgentState, turn: Turn) -> tuple[dict[str, Any], AgentState]:
     """The update that begins a task, and the state as it stands then. Raises TaskError.
 
-    It brings advice from earlier tasks, and what the person's words tell (SAMULE 3.2.3).
+    It brings advice from earlier tasks, and a reflection on the person's words (SAMULE 3.2.3).
     """
     context = turn.context
     for line in without_effect(context):

@@ -1,7 +1,7 @@
 """score_keeper: count the effect of the advice that an answered task was shown. It asks no model.
 
-The answer stands before it begins. A task that is resumed here counts once, because the advice remembers its
-tasks.
+The answer is in the state before this node begins. A task that is resumed here counts once, because each
+advice remembers its tasks.
 """
 
 from __future__ import annotations

@@ -201,14 +201,15 @@ def failures(run: Run, pages: Callable[[str], bool], value: Callable[[str, Words
 
 def test_commands_run(run: Run) -> None:
     demo = json.loads(run("run", "--demo", "--json")[1])["thread_id"]
-    run("run", FAILS, "--set", "lessons=true")
-    (kept,) = json.loads(run("lessons", "list", "--json")[1])
+    Path("rules.txt").write_text("Cancelled orders never count.")
+    run("experience", "import", "rules.txt")
+    (kept,) = json.loads(run("experience", "list", "--json")[1])
     order = next(command.words[1:] for command in OURS if command.page == "docs/how-to/approvals.md")
 
     def value(word: str, words: Words) -> str:
         if word == "THREAD" and "--reply" in words:
             return str(json.loads(run(*order, "--json")[1])["thread_id"])
-        return {"ID": demo, "THREAD": demo, "LESSON": kept["id"], "TASK": FAILS}.get(word, word)
+        return {"ID": demo, "THREAD": demo, "ADVICE": kept["id"], "TASK": FAILS}.get(word, word)
 
     assert failures(run, lambda page: page not in (BATCH, RELIABILITY), value) == []
 

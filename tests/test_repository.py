@@ -147,7 +147,7 @@ def test_the_picture_has_every_node() -> None:
         "approve_plan",
         "replan_trigger",
         "answer_agent",
-        "lesson_keeper",
+        "score_keeper",
     )
     drawn = set(mermaid().split())
     assert {*nodes, "tool_agent", "tool_executor", "start_", "end_"} <= drawn

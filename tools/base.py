@@ -149,8 +149,8 @@ class ToolEnv:
     file's name."""
     read: ReadQuestion | None = None
     """Reads many files with the run's reader model."""
-    tables: tuple[str, ...] = ()
-    """Names of the tables that read_each has made in the thread."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """Keys of the tables that read_each has made in the thread, by name."""
     ask: Callable[[str, list[str]], str] | None = None
     """Asks the person (an interrupt): question and choices -> the answer."""
     call: Callable[[str, dict[str, Any]], Coroutine[Any, Any, Observation]] | None = None

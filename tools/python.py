@@ -12,10 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from forethought.settings import Settings
+from forethought.sizes import LONGEST_OBSERVATION, PART
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError, make_tool
 from forethought.tools.each.store import stored_table
-from forethought.tools.folders.given import file_origins
+from forethought.tools.folders.given import file_origins, folder_origin
 from forethought.tools.given_files import find_name
 from forethought.tools.sandbox.program import MODULES, Backend, CallError, Calls, Program
 
@@ -95,7 +96,7 @@ def _backend(settings: Settings) -> Backend:
 _ABOUT = """\
 Run Python code; shows what it prints, then the value of its last expression. For whatever must be exact:
 arithmetic, counting, sorting, dates, comparing. Each call starts afresh, and is stopped after {seconds:g} s.
-Of long output the middle is left out.
+Of output over {most:,} characters the middle is left out.
 
 Ready to use:
 - `files['a.docx']`: a given file's whole text. Text formats (csv, json, html, ...) are as they stand,
@@ -145,6 +146,7 @@ def python_tool(settings: Settings) -> Tool:
     full = settings.python_backend == "sandlock"
     description = _ABOUT.format(
         seconds=settings.python_seconds,
+        most=int(LONGEST_OBSERVATION * PART),
         modules=", ".join(MODULES),
         language=_FULL if full else _SUBSET,
     )
@@ -180,8 +182,8 @@ async def _inputs(env: ToolEnv, code: str) -> tuple[dict[str, Any], str]:
             unread += f"\n[not in `{'` and `'.join(wanted)}`: {error.message}]"
             continue
         inputs["files"][name], inputs["tables"][name] = content.text, content.tables
-    for name in (table for table in env.tables if table in code):
-        rows = await asyncio.to_thread(stored_table, env.store, name) or []
+    for name, key in ((name, key) for name, key in env.tables.items() if name in code):
+        rows = await asyncio.to_thread(stored_table, env.store, key) or []
         inputs["tables"][name] = [["" if cell is None else cell for cell in row] for row in rows]
     is_empty = not (unread or inputs["files"] or inputs["tables"] or _speaks_of("text_of", code))
     if is_empty and env.folders and env.folders.refs:
@@ -246,7 +248,9 @@ def _origin(env: ToolEnv, code: str) -> str:
     names none; '' where it uses neither."""
     used: list[str] = []
     if any(_speaks_of(name, code) for name in ("files", "tables", "file_names", "text_of")):
-        used += file_origins(_names_used(env.files, code)).split(", ")
+        named = [name for name in env.files if name in code]
+        folders = env.folders if env.folders and env.folders.refs and not named else None
+        used += (folder_origin(folders) if folders else file_origins(named or env.files)).split(", ")
     if _speaks_of("results", code):
         used += [part for key in _names_used(env.origins, code) for part in env.origins[key].split(", ")]
     return ", ".join(dict.fromkeys(used))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -19,28 +20,36 @@ from forethought.tools.each.summary import summary, table_of
 from forethought.tools.folders.given import file_origins, matches
 from forethought.tools.folders.records import Entry
 from forethought.tools.given_files import find_name
+from forethought.tools.members import holders
 
 _PROMPT_TOKENS, _VALUE_TOKENS = 600, 60
 """Of a call without its files, and of the reply for one field of a file."""
 _YES, _NO = "read them", "do not"
 MOST_FIELDS = 12
+_ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 
 
 async def read_each(
-    env: ToolEnv, files: str | list[str], question: str, fields: list[FieldSpec]
+    env: ToolEnv, files: str | list[str], question: str, fields: list[FieldSpec], table: str = "readings"
 ) -> Observation:
-    """Ask one question of each of many files, and get a table with a row per file.
+    """Ask one question of each of many files: a row per file in the new `table`, for sql and tables[table] in
+    python, with the columns file, status and the fields.
 
     A model reads each file, so use it for judgments that no search or formula can make, such as whether a
     complaint blames the courier. Small files share a call: 300 short letters take about 30 model calls. No
     file is paid for twice for the same question. Each value comes with a quote that was checked against the
-    file. Shows counts, sums, doubtful and unreadable files; python and sql get the whole table.
+    file: ask for no quotes. Shows counts, sums, the rows with yes, doubtful and unreadable files.
 
     Args:
         files: A pattern, such as complaints/*.eml, or a list of names.
         question: What to find out about each file.
         fields: The columns: name, type, and description ('' if the name says it).
+        table: Name of the table; another one for each call.
     """
+    if not re.fullmatch(r"[A-Za-z]\w{0,39}", table):
+        raise ToolError(
+            f"{table!r} is no name of a table", cause="arguments", hint="Use letters, such as readings."
+        )
     if not 0 < len(fields) <= MOST_FIELDS or len({spec.name for spec in fields}) < len(fields):
         raise ToolError(f"give 1 to {MOST_FIELDS} fields with different names", cause="arguments")
     assert env.read is not None, "a run has a model"
@@ -55,10 +64,10 @@ async def read_each(
             store.tell(env.read.call, None)
         rows = sorted([*reading.rows.values(), *unreadable], key=lambda row: row.name)
         parts = [question, [spec.model_dump() for spec in fields], [[row.name, row.status] for row in rows]]
-        table = f"rows_{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]}"
-        await asyncio.to_thread(store.keep_table, table, table_of(fields, rows))
+        key = f"rows_{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]}"
+        await asyncio.to_thread(store.keep_table, key, table_of(fields, rows))
     origin = f"{file_origins(row.name for row in rows)}, model"  # read now, or by an earlier call
-    text = summary(reading, rows, table, env.sizes.part)
+    text = summary(reading, rows, f"{table} ({key})", env.sizes.part)
     if any(row.status in ("ok", "doubtful") for row in rows):
         return Observation(text, origin=origin)
     return Observation(text, ok=False, cause="limit" if reading.over else "tool", origin=origin)
@@ -68,6 +77,8 @@ def _chosen(env: ToolEnv, files: str | Sequence[str]) -> tuple[list[str], list[R
     """The files that are meant, and rows of those that have no text."""
     if isinstance(files, str) and files not in env.files:
         names = [name for name in env.files if matches(name, files)]
+        opened = {holder for name in names for holder in holders(name) if holder.lower().endswith(_ARCHIVES)}
+        names = [name for name in names if name not in opened]  # its members are read
     else:
         asked = [files] if isinstance(files, str) else list(dict.fromkeys(files))
         names = [name if name in env.files else find_name(name, env.files) for name in asked]

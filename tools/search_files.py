@@ -82,12 +82,14 @@ def _passages(
         raise ToolError(f"{searched}: nothing fits", cause="not_found", hint=hint)
     more = f"; ask for page={page + 1} for more" if len(hits) > last else ""
     lines = [f"{searched}. Passages {last - _HITS + 1} to {last - _HITS + len(shown)}, best first{more}."]
-    room = env.sizes.passages - 200 * len(shown)
+    room, is_cut = env.sizes.passages - 200 * len(shown), False
     for hit in shown:
-        text = cut(_around(env.folders, hit, context), max(room // len(shown), 200), tail=0)
+        whole = _around(env.folders, hit, context)
+        text = cut(whole, max(room // len(shown), 200), tail=0)
+        is_cut = is_cut or text != whole
         heading = f" [{hit.heading}]" if hit.heading else ""
         lines.append(f"\n## {hit.name}, {hit.place}{heading}\n{text}")
-    return Observation("\n".join(lines), origin=file_origins(hit.name for hit in shown), partial=bool(more))
+    return Observation("\n".join(lines), origin=file_origins(hit.name for hit in shown), partial=is_cut)
 
 
 def _around(folders: Folders, hit: Hit, context: int) -> str:

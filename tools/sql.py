@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -13,7 +14,7 @@ from forethought.text import how_many, one_line
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.documents.document import Unreadable
 from forethought.tools.documents.reader import load_content, read_apart
-from forethought.tools.each.store import TABLE, stored_table
+from forethought.tools.each.store import stored_table
 from forethought.tools.folders.given import file_origins
 from forethought.tools.given_files import stored_bytes
 from forethought.tools.tables.catalog import FEW, TableFile, catalog, named_in, unions
@@ -38,10 +39,10 @@ async def sql(env: ToolEnv, query: str) -> Observation:
     """Query the tables of the given files with SQL (DuckDB), which is exact and quick on millions of rows.
 
     Tables: CSV, TSV, Parquet, SQLite, JSON and JSON lines, sheets of workbooks, tables in documents, and
-    rows of read_each. Write a file's name as a table: FROM "orders.csv", or FROM "2025/*.csv" for all files
-    that match, with a column `file`. A sheet is book_xlsx_june, a table of a database shop_db_customers, a
-    document's second table report_docx_2. SHOW TABLES and DESCRIBE work. Texts that are numbers or dates are
-    converted; notes say which values are not.
+    those of read_each by their names. Write a file's name as a table: FROM "orders.csv", or FROM "2025/*.csv"
+    for all files that match, with a column `file`. A sheet is book_xlsx_june, a table of a database
+    shop_db_customers, a document's second table report_docx_2. SHOW TABLES and DESCRIBE work. Texts that are
+    numbers or dates are converted; notes say which values are not.
 
     Args:
         query: One SELECT, WITH, DESCRIBE or SHOW statement.
@@ -53,9 +54,10 @@ async def sql(env: ToolEnv, query: str) -> Observation:
     files = await asyncio.to_thread(lambda: catalog(env.files))
     own = [table for table in files if table.kind != "document"]
     wanted = named_in(query, files)
-    if not wanted and len(own) <= FEW and not TABLE.search(query):
+    made = [name for name in env.tables if re.search(rf"\b{name}\b", query, re.IGNORECASE)]
+    if not wanted and len(own) <= FEW and not made:
         wanted = own
-    tables, contents, sources = await _tables(env, query, wanted)
+    tables, contents, sources = await _tables(env, query, wanted, made)
     job = {"job": "sql", "query": query, "tables": tables}
     try:
         answer = await read_apart(job, b"".join(contents), env.settings)
@@ -71,7 +73,7 @@ async def sql(env: ToolEnv, query: str) -> Observation:
 
 
 async def _tables(
-    env: ToolEnv, query: str, wanted: Sequence[TableFile]
+    env: ToolEnv, query: str, wanted: Sequence[TableFile], made: Sequence[str]
 ) -> tuple[list[Json], list[bytes], list[str]]:
     """The tables that a query needs, their contents, and the files that they come from."""
     tables, contents = list[Json](), list[bytes]()
@@ -102,10 +104,9 @@ async def _tables(
         for name, rows in zip(names, parts.values(), strict=True):
             only = (table.name, table.file) if len(parts) == 1 else ()
             add(name, "rows", json.dumps(rows).encode(), *only)
-    for name in dict.fromkeys(TABLE.findall(query)):
-        if name in env.tables:
-            made = await asyncio.to_thread(stored_table, env.store, name)
-            add(name, "rows", json.dumps(made or []).encode())
+    for name in made:
+        kept = await asyncio.to_thread(stored_table, env.store, env.tables[name])
+        add(name, "rows", json.dumps(kept or []).encode())
     tables += [{"name": pattern, "of": of} for pattern, of in unions(query, loaded).items()]
     return tables, contents, list(loaded)
 

@@ -164,6 +164,8 @@ class Chat:
             ask = partial(questions.ask, read=self._prompt.prompt)
             _, result = drive_turn(self.runner, thread, self.options, graph_input, ask)
             self.spent.append(result.get("usage") or {})
+            if any(step.get("approval") in ("edited", "rejected") for step in result.get("steps") or ()):
+                self._say(f"to learn from your decision: forethought learn {self.thread_id}")
 
     def _opened(
         self, calls_models: bool = True, options: ChatOptions | None = None

@@ -46,8 +46,7 @@ def collect(options: CollectOptions) -> int:
             echo("no further runs were started; to continue, repeat the command with --yes")
             return WAITS
         if result["status"] == "finished":
-            learn = "distill" if result["mixed"] else "synthesize"
-            echo(f"next: forethought {learn} {options.out} --out FILE")
+            echo(f"next: forethought learn {options.out}")
             return runner.exit_code(ending, ANSWERED if result["mixed"] else NOT_PASSED)
         if not (ending.error or ending.stopped):
             echo("to run the rest, repeat the command")

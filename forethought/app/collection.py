@@ -140,7 +140,6 @@ def show_collection(result: Mapping[str, Any], console: Console) -> None:
         console.print(Text("the budget is spent: no further runs were started", style="yellow"))
     if result["mixed"]:
         console.print(f"tasks with mixed outcomes, for distilling: {', '.join(result['mixed'])}")
-        console.print(f"next: forethought distill {result['out']}")
     elif result["status"] == "finished":
         console.print(
             f"no task had mixed outcomes: {len(result['only_success'])} only succeeded, "

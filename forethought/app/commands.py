@@ -14,7 +14,6 @@ from forethought.app.collect import collect
 from forethought.app.command_flags import typer_command
 from forethought.app.config import config_app
 from forethought.app.debug.command import debug
-from forethought.app.distill import distill
 from forethought.app.doctor import doctor
 from forethought.app.eval.commands import eval_app
 from forethought.app.experience import experience_app
@@ -22,7 +21,6 @@ from forethought.app.folders import files_app
 from forethought.app.learn import learn
 from forethought.app.mcp import mcp
 from forethought.app.run import fork, resume, run
-from forethought.app.synthesize import synthesize
 from forethought.app.threads.show import show
 from forethought.app.threads.threads import threads
 from forethought.app.train import train_app
@@ -47,7 +45,7 @@ app.add_typer(files_app, name="files")
 app.add_typer(eval_app, name="eval")
 app.add_typer(trajectories_app, name="trajectories")
 _ONLINE = (chat, run, resume, threads, show, view, fork, debug, learn, doctor, mcp)
-for _command in (*_ONLINE, collect, distill, synthesize, submit, worker, jobs):
+for _command in (*_ONLINE, collect, submit, worker, jobs):
     app.command()(typer_command(_command))
 
 

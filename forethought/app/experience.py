@@ -1,4 +1,4 @@
-"""experience: what people and failures have taught, for a person to look at, confirm, edit, move and drop."""
+"""experience: advice from people and failures, to be reviewed by a person."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 experience_app = typer.Typer(
-    help="List, confirm, edit, move or drop what you and failures have taught.",
+    help="List, edit, confirm, drop or move advice.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -65,7 +65,7 @@ class ExperienceOptions(CommandOptions):
         return asyncio.run(opened())
 
     def all(self) -> list[Advice]:
-        """The advice, first what is in use; none if nothing was ever taught."""
+        """The advice, first that in use; none before the first one."""
         is_there = address_of(settings_from(self)).beside(EXPERIENCE).exists
         found = self.use(lambda book: book.all()) if is_there else []
         return sorted(found, key=lambda one: (not one.in_use, one.state, one.made, one.id))
@@ -115,7 +115,7 @@ class FileOptions(ExperienceOptions):
 
 
 def list_advice(options: ListOptions) -> int:
-    """List advice, first what is in use."""
+    """List advice, first that in use."""
     from forethought.app.experience_import import packaged
 
     found = [*options.all(), *(packaged() if options.packaged else ())]

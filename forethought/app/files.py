@@ -43,11 +43,18 @@ def input_files(
 
     fetched = [asyncio.run(_fetched(name, settings)) for name in names if _is_address(name)]
     paths = [path for name in names if not _is_address(name) for path in _paths(os.path.expanduser(name))]
-    with _progress(console) as progress:
-        given = take_paths(paths, settings, exclude, progress, fetched)
+    try:
+        with _progress(console) as progress:
+            given = take_paths(paths, settings, exclude, progress, fetched)
+    except KeyboardInterrupt:
+        if console is not None and any(path.is_dir() for path in paths):
+            console.print(
+                "Stopped. The index keeps the finished files: the same command goes on.", style="dim"
+            )
+        raise
     if console is not None:
         for note in given.notes:
-            console.print(one_line(note), style="dim", markup=False, highlight=False)
+            console.print(one_line(note, 1_000), style="dim", markup=False, highlight=False)
     return given
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.text import Text
 
@@ -17,6 +18,7 @@ from forethought.app.report import status_of, usage_of
 from forethought.app.runner import Runner, Session, claimed_threads, open_runner
 from forethought.app.text import one_line
 from forethought.app.threads.thread import check_thread_id, unknown_thread
+from forethought.app.trials import TrialOptions
 from forethought.app.view import usage_line
 from forethought.settings import Settings
 from forethought.state.context import Context
@@ -38,18 +40,28 @@ _ASK_TOKENS = 200_000
 """Above this estimate, or above these tokens if nobody knows the price, a person has to agree."""
 
 
-class LearnOptions(ModelOptions):
+class LearnOptions(TrialOptions, ModelOptions):
     """The flags of `learn`."""
 
-    offers = "tools"
-
-    thread: str = argument(help="Thread whose answer was wrong.", metavar="THREAD")
+    what: list[str] = argument(
+        help="Thread whose answer was wrong, or recorded runs or tasks: files or folders.",
+        metavar="THREAD|PATH...",
+    )
     task: int | None = flag(help="Number of the task in the thread.", metavar="N", min=1)
     correction: str | None = flag(help="What is wrong, in your words.", metavar="TEXT")
     expect: str | None = flag(help="Right answer, if you know it.", metavar="TEXT")
     runs: int | None = flag(
         help="Re-runs with the advice, and as many without.", metavar="N", min=1, max=20, show_default="3"
     )
+    method: Literal["distill", "synthesize"] | None = flag(
+        help="How to learn from recorded runs.", show_default="distill if a task has both outcomes"
+    )
+    exclude: list[Path] | None = flag(
+        help="Refuse recorded runs of these evaluation tasks (repeatable).", metavar="FILE"
+    )
+    out: Path | None = flag(help="Also write distilled planning errors.", metavar="FILE")
+    records: Path | None = flag(help="Also write reflections for `train export`.", metavar="FILE")
+    fresh: bool = flag(help="Start over.", default=False)
     yes: bool = flag("--yes", "-y", help="Do not ask for confirmation.", default=False)
 
 
@@ -63,9 +75,16 @@ class Learning(Session):
 
 
 def learn(options: LearnOptions) -> int:
-    """Learn from a wrong answer."""
+    """Learn from a wrong answer or from recorded runs."""
+    paths = [Path(name) for name in options.what]
+    if any(path.exists() for path in paths):
+        from forethought.app.learn_runs import learn_runs
+
+        return learn_runs(paths, options)
+    if len(paths) > 1 or paths[0].name != options.what[0]:
+        raise CliError(f"there is no file or folder {one_line(options.what[-1], 60)}: check the path")
     with open_runner(options.as_json) as runner:
-        learning = runner.open(open_learning(options.thread, options.task, options))
+        learning = runner.open(open_learning(options.what[0], options.task, options))
         thread, _, number = learning.id.removeprefix("learn:").rpartition(":")
         begun = runner.run(learning.snapshot()).tasks
         if not begun:

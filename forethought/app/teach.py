@@ -1,4 +1,4 @@
-"""Keep what a person says as advice: one model call words it, and the next task sees it."""
+"""Keep a person's words as advice: one model call words it, and the next task sees it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORDS_CHARS = 1_000
 
 @dataclass(frozen=True)
 class Said:
-    """What a person said, and about which task of which thread."""
+    """A person's words, and the task that they are about."""
 
     words: str
     thread: str = ""
@@ -35,7 +35,7 @@ class Said:
 
 
 async def teach(said: Said, book: Book, models: Models, context: Context) -> Advice:
-    """Keep what a person said, in place of the earlier advice that it contradicts.
+    """Keep a person's words, in place of the earlier advice that they contradict.
 
     Args:
         said: The person's words. Said again about the same task, they give the same advice.
@@ -49,8 +49,7 @@ async def teach(said: Said, book: Book, models: Models, context: Context) -> Adv
     scrub = scrubber(models.settings)
     new = spoken(said, scrub)
     words = new.instead
-    found = await book.relevant(f"{words} {said.task}", 5, said.thread)
-    known = [advice for advice in found if advice.id != new.id]
+    known = [advice for advice in await book.about(f"{words} {said.task}") if advice.id != new.id]
     worded = await _worded(words, said, known, models, context)
     if worded is None:
         return await book.replace([], new)

@@ -1,7 +1,7 @@
-"""An advice: what a failure or a person has taught, kept for later tasks (SAMULE's reflections, PreFlect's
-planning errors).
+"""An advice of a person or from a failure, kept for later tasks (SAMULE's reflections, PreFlect's planning
+errors).
 
-An advice that is made of text from outside may hold an order that somebody planted there. It is quarantined:
+Text from outside, of which an advice is made, may hold an order that an attacker planted. It is quarantined:
 no prompt shows it until a person confirms it. A person's own words need no proof and are adopted at once.
 """
 
@@ -39,7 +39,7 @@ class Proof(BaseModel):
 
 
 class Gate(BaseModel):
-    """What the advice did at the plan checkpoints of past tasks (PreFlect's question)."""
+    """The effect of the advice at the plan checkpoints of past tasks (PreFlect's question)."""
 
     prevented: int = 0
     broken: int = 0
@@ -73,9 +73,9 @@ class Advice(BaseModel):
     steps: list[int] = Field(default_factory=list)
     """Numbers of the thread's steps that show the failure."""
     origin: str = "user"
-    """Where its text came from, as in nodes/support/origins.py."""
+    """The origin of its text, as in nodes/support/origins.py."""
     outside: list[str] = Field(default_factory=list)
-    """The parts of `origin` that somebody else may have written."""
+    """The parts of `origin` that another author may have written."""
     proof: Proof = Proof()
     gate: Gate = Gate()
     shown: int = 0
@@ -125,7 +125,7 @@ def name_of(text: str) -> str:
 
 
 def task_key(thread: str, number: int) -> str:
-    """The key under which a task's outcome is counted."""
+    """The key of a task in an advice's outcomes."""
     return advice_id(thread, number)
 
 

@@ -12,7 +12,7 @@ from langgraph.store.base import BaseStore
 from pydantic import ValidationError
 
 from forethought.experience.advice import Advice, Outcome, now_utc, task_key
-from forethought.experience.ranking import ALIKE, rank, similarity
+from forethought.experience.ranking import rank
 from forethought.users import label_of
 
 MOST = 500
@@ -76,7 +76,7 @@ class Book:
         Args:
             query: The task's words.
             most: Maximum number of advices.
-            thread: Id of the thread. What a person said in it comes first, whatever its words.
+            thread: Id of the thread. A person's words in it come first, even if they do not fit.
 
         Returns:
             The advice, best first: by the Store's embeddings if it has them, else by BM25.
@@ -91,6 +91,13 @@ class Book:
         chosen = {advice.id: advice for advice in [*own, *(advice for advice, _ in scored)]}
         return list(chosen.values())[:most]
 
+    async def about(self, text: str, most: int = 5) -> list[Advice]:
+        """Find the advice in use that shares a word with a text: a person may be contradicting it."""
+        found = [advice for advice in await self.all() if advice.in_use]
+        texts = [f"{_retrieval_text(advice)} {advice.instead}" for advice in found]
+        ranked = await asyncio.to_thread(rank, text, texts, 1)
+        return [found[at] for at, _ in ranked[:most]]
+
     async def replace(self, old: Sequence[str], new: Advice) -> Advice:
         """Keep `new` in place of the advices `old`, which stay as history."""
         replaced = [advice for key in old if key != new.id and (advice := await self.get(key))]
@@ -99,14 +106,6 @@ class Book:
         for advice in replaced:
             await self.put(advice.model_copy(update={"state": "replaced", "replaced_by": new.id}))
         return new
-
-    async def alike(self, new: Advice) -> Advice | None:
-        """The advice in use that is about the same case as `new`, or None."""
-        text = _retrieval_text(new)
-        others = [advice for advice in await self.all() if advice.in_use and advice.id != new.id]
-        scored = [(similarity(text, _retrieval_text(advice)), advice) for advice in others]
-        best = max(scored, key=lambda item: item[0], default=None)
-        return best[1] if best and best[0] >= ALIKE else None
 
     async def count(self, thread: str, number: int, outcomes: Mapping[str, Outcome]) -> list[Advice]:
         """Count the outcome of a task for each advice that the task was shown.

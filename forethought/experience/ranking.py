@@ -1,4 +1,4 @@
-"""Rank texts by their words, and compare two of them; used if a Store has no embeddings."""
+"""Rank texts by their words; used if a Store has no embeddings."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-ALIKE = 75.0
-"""Similarity (rapidfuzz's token_set_ratio, 0 to 100) from which two texts count as one."""
 _STEM = 6
 """Letters of a word that count, so that `invoice` and `invoices` are one; a stemmer for any language."""
 _COMMON = frozenset(
@@ -63,10 +61,3 @@ def bm25_plus(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[
             least = 1.5 * (0.25 + 0.75 * len(documents[at]) / mean)
             scores[at] += rarity * (1 + 2.5 * count[term] / (least + count[term]))
     return scores
-
-
-def similarity(one: str, other: str) -> float:
-    """How alike two texts are, 0 to 100; the order of the words and their repetition do not matter."""
-    from rapidfuzz import fuzz, utils
-
-    return float(fuzz.token_set_ratio(one, other, processor=utils.default_process))

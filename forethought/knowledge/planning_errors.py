@@ -1,7 +1,7 @@
 """The planning errors that every plan is checked against (PreFlect, section 3.2.1 and appendix B).
 
 They are a YAML file that people read, correct and extend. It is checked whole when it is loaded, so that a
-slip of the pen is reported with its line instead of weakening a diagnosis unseen. docs/how-to/knowledge.md
+slip of the pen is reported with its line instead of weakening a diagnosis unseen. docs/how-to/teach.md
 describes the file.
 """
 

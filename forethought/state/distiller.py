@@ -134,10 +134,8 @@ class DistillerOutput(LearningOutput, total=False):
     """By name, in order of appearance."""
     patterns: Annotated[dict[str, Patterns], merge]
     """By error."""
-    reviews: Annotated[dict[str, Json], merge]
-    """A person's {decision}, by generated name, with `into` or `name`."""
     final: dict[str, Json]
-    """By generated name: {name, description, failures, successes, by}."""
+    """By generated name: {name, description, failures, successes, entries}."""
     status: DistillStatus
 
 
@@ -151,9 +149,6 @@ class DistillerState(DistillerInput, DistillerOutput, total=False):
 class DistillerContext(OfflineContext):
     """Choices of one distillation."""
 
-    review: bool = Field(
-        default=False, description="Let a person keep, edit, merge or drop each error at the end."
-    )
     max_runs: int = Field(
         default=6,
         ge=2,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NotRequired
+
 from typing_extensions import TypedDict  # the server's schemas need it below Python 3.12
 
 
@@ -18,3 +20,5 @@ class FolderRef(TypedDict):
     """Bytes of all of them."""
     types: list[str]
     """Media types of its files without the part after the slash, such as `image/`; and `table/`."""
+    news: NotRequired[str]
+    """The files that were added, changed or removed since the last task."""

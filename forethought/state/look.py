@@ -27,8 +27,10 @@ class FolderLook(TypedDict):
     """Numbers and kinds of files by folder, and the files that no tool can read."""
     names: str
     """All names, or groups of them; only those who plan see it."""
+    held: NotRequired[str]
+    """All files that hold a name or number of the task; '' if there are none, or too many."""
     passages: str
-    """The passages that fit the task best."""
+    """Other passages that fit the task best; only those who plan see them."""
     rest: str
     """The number of files without a passage, and the tools that reach them."""
 

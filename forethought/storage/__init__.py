@@ -1,4 +1,4 @@
-"""Where threads and experience are kept: SQLite or Postgres, found by one address, opened in one place.
+"""The databases of threads and experience: SQLite or Postgres, found by one address, opened in one place.
 
 `address_of` reads the address, `open_threads` gives the checkpointer (with the list of threads and the lock
 of a thread), `open_experience` the Store. Nothing above this package knows which database it is.

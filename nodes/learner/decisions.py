@@ -122,9 +122,9 @@ def decision_text(values: Mapping[str, Any], following: Sequence[str]) -> str:
 
 def plan_as_made(values: Mapping[str, Any]) -> str:
     """The plan in these values as it was before any of it was carried out."""
-    plan = values.get("plan") or {}
-    subtasks: Any = [{**item, "status": "pending"} for item in plan.get("subtasks", [])]
-    return plan_text({**plan, "subtasks": subtasks})
+    plan: Any = dict(values.get("plan") or {})
+    plan["subtasks"] = [{**item, "status": "pending"} for item in plan.get("subtasks", [])]
+    return plan_text(plan)
 
 
 def _move(proposal: Json) -> str:

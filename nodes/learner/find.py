@@ -33,7 +33,8 @@ async def take(
     except RolloutError as error:
         return {**update, "status": "failed", "problem": str(error)}
     own = await services.own_advice(state)
-    said = state.get("correction", "") or (own.instead if own and own.source == "person" else "")
+    before = own.instead if own and own.source == "person" else "; ".join(task.decisions)
+    said = state.get("correction", "") or before
     return {
         **update,
         "subject": task.trajectory.model_dump(mode="json"),

@@ -12,6 +12,8 @@ from typing import Any
 from forethought.experience.ranking import rank
 from forethought.nodes.learner.decisions import Decision, Kind, decide, find_place, plan_as_made
 from forethought.nodes.support.origins import influence
+from forethought.nodes.support.prompt_text import call_text
+from forethought.nodes.support.questions import NO_REASON, REJECTED
 from forethought.rollouts.types import RolloutError
 from forethought.state.context import Context
 from forethought.state.history import GraphCheckpoints, Point
@@ -33,6 +35,8 @@ class FailedTask:
     """Other answers of the thread to the same task."""
     outside: list[str]
     """Origins that somebody else may have written."""
+    decisions: list[str]
+    """What a person said when asked to approve a plan or a call."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,17 @@ class Lab:
         tries = [str(item.get("answer")) for item in told if item["task"] == run.task]
         others = [text for text in dict.fromkeys(tries) if text and text != run.answer]
         state: Any = leaf.values
-        return FailedTask(run, others, list(influence(state, self.tools).outside))
+        said = [*await self._rejections(thread, leaf), *decided(leaf)]
+        return FailedTask(run, others, list(influence(state, self.tools).outside), said)
+
+    async def _rejections(self, thread: str, leaf: Point) -> list[str]:
+        """Why a person rejected plans of the task. The state forgets it; the checkpoints do not."""
+        found: dict[str, None] = {}
+        point: Point | None = leaf
+        while point and point.progress.get("task") == leaf.progress.get("task"):
+            found |= {str(reason): None for reason in [point.progress.get("rejection")] if reason}
+            point = await self.checkpoints(thread).read(point.parent) if point.parent else None
+        return list(found)[::-1]
 
     async def decide(self, thread: str, number: int, module: Module, step: int, guidance: str) -> Decision:
         """Make a decision of a task again.
@@ -138,6 +152,20 @@ class Lab:
                 raise RolloutError(f"thread {thread} has no task {number}")
             point = await self._read(thread, point.parent)
         return point
+
+
+def decided(leaf: Point) -> list[str]:
+    """The reasons of a person who rejected a call of the task, and the calls that a person edited."""
+    said = []
+    for step in leaf.steps:
+        if step["task"] != leaf.progress.get("task"):
+            continue
+        reason = str(step["observation"]).removeprefix(REJECTED)
+        if step.get("approval") == "rejected" and reason not in (step["observation"], NO_REASON):
+            said.append(f"{reason} (about {step['tool']})")
+        elif step.get("approval") == "edited":
+            said.append(f"The person changed the call to: {call_text(step)}")
+    return said
 
 
 def _succeeded(head: Point) -> bool:

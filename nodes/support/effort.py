@@ -286,14 +286,14 @@ def _is_harmless(tool: Tool) -> bool:
 
 
 def all_seen(state: AgentState) -> bool:
-    """Whether the first look showed files, and all of them whole."""
+    """Whether the first look showed files, and all of them whole; of a folder, all files that hold a name or
+    number of the task."""
     look = state.get("look")
-    return bool(
-        look
-        and look["files"]
-        and not look["unseen"]
-        and all(file["shown"] == "whole" for file in look["files"])
-    )
+    if not look or not all(file["shown"] == "whole" for file in look["files"]):
+        return False
+    if folder := look.get("folder"):
+        return bool(folder.get("held"))
+    return bool(look["files"]) and not look["unseen"]
 
 
 def _shape(plan: Plan) -> Sequence[Any]:

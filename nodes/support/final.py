@@ -36,7 +36,7 @@ def final_update(state: AgentState, draft: Draft, status: Status) -> dict[str, A
 
 
 def _experience(state: AgentState, draft: Draft) -> dict[str, Any]:
-    """The channel `experience`, from which the score is kept next; nothing if no advice was shown."""
+    """The channel `experience` for the score keeper; nothing if no advice was shown."""
     experience = state.get("experience", {})
     if not experience.get("shown"):
         return {}
@@ -44,7 +44,7 @@ def _experience(state: AgentState, draft: Draft) -> dict[str, Any]:
 
 
 def _names(state: AgentState, draft: Draft) -> dict[str, Any]:
-    """What the answer's message tells a client of the advice that changed it."""
+    """The part of the answer's message that names the advice that changed it."""
     shown = state.get("experience", {}).get("shown", [])
     names = [one["name"] for one in shown if one["id"] in draft.get("advice", [])]
     return {"advice": names} if names else {}

@@ -43,7 +43,8 @@ def answers_from(state: AgentState, context: Context) -> Literal["", "all", "ear
 
     On the first plan of a task only, and never where the answer is scored or the person's reply to it
     foreseen. A file that has signs or was not seen whole is left to the writer, who checks the answer against
-    it; earlier answers that passed were checked.
+    it; earlier answers that passed were checked. Of a folder, all files that hold what the task names must
+    have been shown.
     """
     is_first = not state.get("plan") and not trajectory(state) and state["progress"]["round"] == 1
     if not is_first or context.effort == "paper" or context.foresees_user or context.wants("answer_intra"):

@@ -49,9 +49,11 @@ def plan_text(plan: Plan, *, only_open: bool = False) -> str:
     return "\n\n".join(blocks)
 
 
-def plan_outline(plan: Plan, sizes: Sizes) -> str:
-    """The plan in short, a line a subtask: id, status and the head of its description."""
-    lines = [
+def plan_outline(plan: Plan, sizes: Sizes, *, known: bool = False) -> str:
+    """The plan in short, a line a subtask: id, status and the head of its description; after what is `known`
+    from passages that the reader does not see."""
+    lines = [f"Known: {'; '.join(plan['known'])}"] if known and plan.get("known") else []
+    lines += [
         f"{item['id']} [{item['status']}]: {one_line(own_words(item['description'])[0], LINE_CHARS)}"
         for item in plan.get("subtasks", [])
     ]

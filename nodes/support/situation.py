@@ -11,6 +11,7 @@ from forethought.nodes.support.memory_text import rounds_texts
 from forethought.nodes.support.prompt_text import files_text
 from forethought.nodes.support.services import Services
 from forethought.nodes.support.shares import LINE_CHARS, most, share
+from forethought.nodes.support.signs import MARK
 from forethought.sizes import Sizes
 from forethought.state.agent import AgentState, Progress
 from forethought.state.context import Context
@@ -26,12 +27,20 @@ def earlier_items(progress: Progress, sizes: Sizes) -> list[dict[str, str]]:
 
 
 def has_signs(state: AgentState) -> bool:
-    """Whether a line of a file is marked."""
-    return any(file.get("signs") for file in state.get("look", {}).get("files", []))
+    """Whether a line of a file is marked, or a passage of a folder."""
+    look = state.get("look", {})
+    folder = look.get("folder", {})
+    passages = folder.get("held", "") + folder.get("passages", "")
+    return MARK in passages or any(file.get("signs") for file in look.get("files", []))
 
 
 def situation(
-    state: AgentState, services: Services, context: Context, *, plans: bool = False
+    state: AgentState,
+    services: Services,
+    context: Context,
+    *,
+    plans: bool = False,
+    decides: bool = False,
 ) -> dict[str, Any]:
     """The values of `_rules.md` and `_situation.md`.
 
@@ -39,7 +48,8 @@ def situation(
         state: The state, for task, files, guidance and earlier tasks.
         services: The tools on offer.
         context: The run's choices.
-        plans: Whether the role makes or examines plans, and so sees the names of a folder's files.
+        plans: Whether the role makes or examines plans, and so sees names and passages of a folder.
+        decides: Whether the role has nothing but the passages of a folder to decide by.
     """
     tools = services.offered(state)
     return {
@@ -51,6 +61,7 @@ def situation(
         "look": state.get("look") or {"files": []},
         "folder": state.get("look", {}).get("folder"),
         "plans": plans,
+        "decides": decides,
         "reads_each": "read_each" in tools,
         "queries": "sql" in tools,
         "signs": has_signs(state),

@@ -34,7 +34,7 @@ from forethought.state.steps import never_begun
 from forethought.text import cut
 from forethought.tools.base import Observation, Tool, ToolEnv, ToolError
 from forethought.tools.call import call_tool, normalise
-from forethought.tools.each.store import TABLE
+from forethought.tools.each.store import tables_in
 from forethought.tools.folders.given import access
 from forethought.tools.sandbox.program import MAX_CALLS, from_code
 
@@ -122,15 +122,15 @@ def earlier_failure(
     return None
 
 
-def _tables(state: AgentState) -> tuple[str, ...]:
-    """The tables that the thread's readings have made."""
+def _tables(state: AgentState) -> dict[str, str]:
+    """The tables that the thread's readings have made; of one name, the last."""
     texts = [
         call["observation"]
         for step in state.get("trajectory", [])
         for call in (step, *step["sub_steps"])
         if call["tool"] == "read_each"
     ]
-    return tuple(dict.fromkeys(name for text in texts for name in TABLE.findall(text)))
+    return {name: key for text in texts for name, key in tables_in(text).items()}
 
 
 def _calls(state: AgentState) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -93,5 +93,5 @@ def hostile_state() -> Json:
             "1": {"round": 1, "plan": [], "steps": [11], "failures": {"11": failure}, "errors": [],
                   "answer": HOSTILE, "evaluation": HOSTILE, "score": 2, "reflection": HOSTILE}
         },
-        "lessons": {"shown": [{"id": HOSTILE, "text": HOSTILE, "origin": HOSTILE}], "problem": HOSTILE},
+        "experience": {"shown": [{"id": HOSTILE, "name": HOSTILE, "text": HOSTILE}], "applied": [HOSTILE]},
     }  # fmt: skip

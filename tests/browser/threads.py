@@ -119,4 +119,4 @@ async def _write(folder: Path, thread: str, values: Json) -> None:
     async with open_threads(address_of(settings), settings.key) as saver:
         graph = build_agent(settings=settings, checkpointer=saver)
         config: Any = {"configurable": {"thread_id": thread}}
-        await graph.aupdate_state(config, values, as_node="lesson_keeper")
+        await graph.aupdate_state(config, values, as_node="score_keeper")

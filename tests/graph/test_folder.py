@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.support.agent import Drive, Script, dump
 from tests.support.folders import indexed, write
-from tests.support.replies import answer, call, plan, sub
+from tests.support.replies import answer, call, finish, plan, sub
 
 
 def folder(tmp_path: Path) -> Path:
@@ -33,7 +33,7 @@ async def test_a_run_finds_one_file_among_hundreds(drive: Drive, tmp_path: Path)
     ref = indexed(folder(tmp_path), out.settings)
     await out.go({"task": "What is the notice period of contract 1277?", "folders": [ref]}, effort="low")
     assert out.status == "answered"
-    assert "contracts/contract-1000 ... 1299.txt, 300 files" in out.asked("Plan")[0].text
+    assert "contracts/ 300 txt: contract-1000 ... 1299.txt, 300 files" in out.asked("Plan")[0].text
     assert "search_files(query" in out.asked("Plan")[0].text
     assert "notice 4 months" in out.asked("Plan")[0].text
     steps = out.steps
@@ -74,3 +74,34 @@ async def test_a_folder_that_is_not_indexed_here_is_refused(drive: Drive) -> Non
     assert (out.status, "give it again" in out.talk[-1][1]) == ("failed", True)
     await out.go({"task": "Two?"})
     assert out.status == "answered"
+
+
+async def test_the_planner_answers_at_once_if_all_files_that_hold_a_name_are_shown(
+    drive: Drive, tmp_path: Path
+) -> None:
+    out = await drive(Script(plans=[plan(answer="4 months")]), task=None)
+    ref = indexed(folder(tmp_path), out.settings)
+    await out.go({"task": "What is the notice period of contract 1277?", "folders": [ref]}, effort="low")
+    assert (out.status, out.state["answer"], out.steps) == ("answered", "4 months", [])
+    assert "“1277”: 1 file" in out.asked("Plan")[0].text
+
+
+async def test_only_who_plans_sees_names_and_other_passages(drive: Drive, tmp_path: Path) -> None:
+    script = Script(
+        plans=[plan(sub("a"))],
+        moves={"a": [call(tool="python", code="len(file_names)", finishes=False), finish("4 months")]},
+        answers=[answer("4 months", used=[1])],
+    )
+    out = await drive(script, task=None)
+    ref = indexed(folder(tmp_path), out.settings)
+    await out.go({"task": "What is the notice period of contract 1277?", "folders": [ref]}, effort="low")
+    planner, worker, writer = (out.asked(name)[-1].text for name in ("Plan", "ToolChoice", "AnswerDraft"))
+    assert all("notice 4 months" in text for text in (planner, worker, writer))
+    assert ["contract-1000 ... 1299.txt" in text for text in (planner, worker, writer)] == [
+        True,
+        False,
+        False,
+    ]
+    assert ["read_each over all" in text for text in (planner, worker, writer)] == [True, False, False]
+    assert "Known: what is known" in writer
+    assert out.steps[0]["origin"] == f"folder:{ref['name']}"

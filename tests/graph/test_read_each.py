@@ -71,6 +71,24 @@ async def test_a_reading_and_what_the_next_tools_get_of_it(drive: Drive) -> None
     assert step["origin"].startswith("file:000.txt, file:001.txt")
 
 
+async def test_a_plan_counts_the_rows_of_a_table_that_it_names_in_advance(drive: Drive) -> None:
+    named = {**ARGUMENTS, "table": "invoices"}
+    count = {"tool": "python", "arguments": {"code": "sum(row[1] for row in tables['invoices'][1:])"}}
+    script = Script(
+        plans=[
+            plan(
+                {**sub("read"), "calls": [{"tool": "read_each", "arguments": named}], "finishes": True},
+                {**sub("count", ["read"]), "calls": [count], "finishes": True},
+            )
+        ],
+        rows=totals,
+    )
+    out = await drive(script, task={"task": "sum them", "files": invoices(30)}, effort="auto")
+    assert out.status == "answered"
+    assert [step["observation"] for step in out.state["trajectory"]][1] == "450.0"
+    assert out.asked("ToolChoice") == [], "no worker is needed"
+
+
 async def test_a_small_budget_stops_the_reading_before_it_is_exceeded(drive: Drive) -> None:
     out = await drive(
         Script(plans=READING, rows=lambda seen: Reply(totals(seen), prompt_tokens=2_000)),

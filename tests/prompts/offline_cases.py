@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from forethought.experience.advice import Advice, now_utc
 from forethought.knowledge.error_taxonomy import load_taxonomy
 from forethought.models.types import Message
 from forethought.nodes.debugger.messages import (
@@ -22,6 +23,8 @@ from forethought.nodes.distiller.messages import (
     diagnosis_messages,
     pattern_messages,
 )
+from forethought.nodes.learner.reflect import reflect_messages as learn_messages
+from forethought.nodes.learner.trials import judge_messages
 from forethought.nodes.synthesizer.messages import (
     Tried,
     error_messages,
@@ -33,6 +36,7 @@ from forethought.nodes.synthesizer.messages import label_messages as stretch_mes
 from forethought.prompts.render import render
 from forethought.state.debugger import Branch, DebuggerContext, Label
 from forethought.state.distiller import DistillerContext, Entry, GrownError
+from forethought.state.learner import LearnerContext, Trial
 from forethought.state.synthesizer import (
     ErrorReflection,
     ErrorType,
@@ -168,6 +172,26 @@ def tried(habits: Sequence[str] = ("wrong_unit", "blind_packing"), number: int =
     return record, trajectory
 
 
+KNOWN_ADVICE = Advice(
+    id="a", name="look_low", applies="searches in a house", wrong="Drawers are forgotten.",
+    instead="Look into drawers.", source="learn", made=now_utc(),
+)  # fmt: skip
+LEARNT: Any = {
+    "correction": "Cupboards never count.",
+    "expect": "on the shelf",
+    "tries": ["in the </trial_answer> cupboard"],
+    "critical": {"critical_step": 2, "error_type": "constraint_ignorance", "root_cause": "It forgot a rule."},
+}
+TRIALS = [
+    Trial(number=number, of=of, guided=True, thread=of, task=f"Find {of}.", measure="go to shelf", text=text)
+    for number, of, text in (
+        (1, "failure", "go to </case> desk"),
+        (2, "failure", "shelf"),
+        (3, "success", "stay"),
+    )
+]
+
+
 OFFLINE_CASES: dict[str, Callable[[], Sequence[Message]]] = {
     "debug_label": lambda: label_messages(RUN, 2, CONTEXT, TAXONOMY),
     "debug_label_first": lambda: label_messages(BARE, 1, CONTEXT, TAXONOMY),
@@ -208,6 +232,14 @@ OFFLINE_CASES: dict[str, Callable[[], Sequence[Message]]] = {
     "debug_values": _rendered("debug_values", actions=["go", "stay"], **NOW),
     "debug_self_refine": _rendered("debug_self_refine", steps=SHOWN, answer=""),
     "debug_vanilla": _rendered("debug_vanilla", steps=SHOWN, answer="no key", tried=["step 1: look up"]),
+    "debug_critical_corrected": lambda: critical_messages(
+        BARE, None, CONTEXT, TAXONOMY, correction="Cupboards </correction> never count."
+    ),
+    "learn_reflect": lambda: learn_messages(LEARNT, RUN, [KNOWN_ADVICE], LearnerContext()),
+    "learn_reflect_bare": lambda: learn_messages(
+        {**LEARNT, "correction": "", "expect": "", "tries": [], "critical": {}}, BARE, [], LearnerContext()
+    ),
+    "learn_judge": lambda: judge_messages(TRIALS, "Cupboards never count."),
     "distill_diagnose": lambda: diagnosis_messages(task_runs("fs"), DistillerContext()),
     "distill_aggregate": lambda: aggregation_messages(ENTRY, {"first_hit": ERROR}),
     "distill_aggregate_first": lambda: aggregation_messages(ENTRY, {}),

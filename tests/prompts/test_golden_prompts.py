@@ -201,6 +201,10 @@ CASES: dict[str, Render] = {
         plans=["Send the email. {}"],
         today="Tuesday, 2026-11-24",
     ),
+    "word_advice": turn("word_advice", task="", answer="", known=[], words="Amounts are </person> gross."),
+    "word_advice_known": turn(
+        "word_advice", task="Sum of May?", answer="12", known=["Amounts are net."], words="They are gross."
+    ),
     "look": turn("look", question="Which year?", name='a "chart".png'),
     "look_no_question": turn("look", question="", name="chart.png"),
     "inspector": turn(

@@ -28,12 +28,14 @@ from forethought.prompts.debug_replies import (
     Triage,
 )
 from forethought.prompts.distill_replies import Aggregation, ComparativeDiagnosis, PatternSet
+from forethought.prompts.learn_replies import AdviceDraft
 from forethought.prompts.replies import (
     AnswerCheck,
     DocumentAnswer,
     ForesightVerdict,
     PlanRevision,
     RoundReflection,
+    WordedAdvice,
 )
 from forethought.prompts.rows import rows_spec
 from forethought.prompts.synthesize_replies import (
@@ -90,6 +92,8 @@ SPECS: dict[str, ReplySpec[Any]] = {
     "ForesightVerdict": reply_spec(ForesightVerdict),
     "Plan_advice": plan_spec({**BEGUN, "experience": ADVISED}, Context(effort="auto"), TOOLS),
     "AnswerDraft_advice": answer_spec(CHECKED, mends=True, advised=True),
+    "WordedAdvice": reply_spec(WordedAdvice),
+    "AdviceDraft": reply_spec(AdviceDraft),
     "RoundReflection": reply_spec(RoundReflection),
     "DocumentAnswer": reply_spec(DocumentAnswer),
     "Rows": rows_spec([FieldSpec(name=kind, type=kind) for kind in get_args(Kind)], 2),

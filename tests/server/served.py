@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-from forethought.lessons.book import namespace_of
 
+from forethought.experience.book import namespace_of
 from tests.server.support import DevServer, agent_policy
 from tests.support.model_server import ModelServer
 
@@ -37,7 +37,7 @@ class Served:
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server on which alice has a thread, a finished run, an assistant and a lesson."""
+    """A server on which alice has a thread, a finished run, an assistant and an advice."""
     folder = tmp_path_factory.mktemp("access")
     models = ModelServer(agent_policy())
     files = folder / "files"

@@ -12,9 +12,9 @@ from typing import Any
 
 import httpx
 import pytest
-from forethought.lessons.book import namespace_of
 from langgraph_sdk import get_sync_client
 
+from forethought.experience.book import namespace_of
 from tests.server.served import MARK, TOKENS, Served
 from tests.server.support import agent_policy
 from tests.support.replies import call
@@ -33,7 +33,7 @@ def requests(served: Served) -> list[tuple[str, str, Json]]:
         "assistant_id": served.assistant,
         "checkpoint_id": "1f000000-0000-6000-8000-000000000000",
         "cron_id": "00000000-0000-4000-8000-000000000001",
-        "namespace": "lessons",
+        "namespace": "experience",
         "graph_id": "agent",
         "version": "1",
         "context_id": served.thread,
@@ -44,7 +44,7 @@ def requests(served: Served) -> list[tuple[str, str, Json]]:
         "thread_id": served.thread,
         "namespace": list(namespace_of("alice", "default")),
         "namespace_prefix": list(namespace_of("alice", "default")),
-        "prefix": ["lessons", "alice"],
+        "prefix": ["experience", "alice"],
         "key": "one",
         "value": {"text": "bob was here"},
         "metadata": {"owner": "alice"},
@@ -71,7 +71,9 @@ _METHODS = ("get", "post", "put", "patch", "delete")
 def ask(client: httpx.Client, method: str, path: str, body: Json) -> tuple[int, str]:
     """Status and text; a stream is read as far as it comes within a moment."""
     has_body = method in ("POST", "PUT", "PATCH", "DELETE")
-    options: Json = {"json": body} if has_body else {"params": {"namespace": "lessons.alice", "key": "one"}}
+    options: Json = (
+        {"json": body} if has_body else {"params": {"namespace": "experience.alice", "key": "one"}}
+    )
     text = ""
     try:
         with client.stream(method, path, timeout=3, **options) as answer:
@@ -140,7 +142,7 @@ def _everything(alice: httpx.Client, served: Served) -> Json:
         "history": alice.get(f"{thread}/history").json(),
         "runs": alice.get(f"{thread}/runs").json(),
         "assistant": alice.get(f"/assistants/{served.assistant}").json(),
-        "lesson": alice.get("/store/items", params={"namespace": place, "key": "one"}).json(),
+        "advice": alice.get("/store/items", params={"namespace": place, "key": "one"}).json(),
         "threads": len(alice.post("/threads/search", json={}).json()),
     }
 

@@ -54,7 +54,7 @@ def test_a_task_is_begun_approved_forked_and_listed(server: DevServer) -> None:
         page_when(browser, f"{path}/branches", "mind the small print")
         assert page_when(browser, "/view", "What colour is it?").count(path) == 1
         exports = (f"{path}/export.{kind}" for kind in ("html", "md", "json"))
-        for other in ("/view/knowledge", "/view/knowledge/lessons", "/view/evaluations", *exports):
+        for other in ("/view/experience", "/view/evaluations", *exports):
             assert browser.get(other).status_code == 200, other
         assert "is not running" in browser.post(f"{path}/stop").text
         mark = re.findall(r"changes\?mark=([^\"]+)", browser.get(path).text)[0]

@@ -15,7 +15,7 @@ from forethought.tools.call import call_tool
 from forethought.tools.each.fields import FieldSpec, Value, checked
 from forethought.tools.each.reading import PACK_CHARACTERS, PACK_FILES, PART_CHARACTERS
 from forethought.tools.each.source import Source
-from forethought.tools.each.store import NAME, TABLE, ReadingStore, stored_table
+from forethought.tools.each.store import NAME, TABLE, ReadingStore, stored_table, tables_in
 from forethought.tools.files import FileStore
 from forethought.tools.folders.given import access
 from forethought.tools.folders.intake import index_folder
@@ -123,9 +123,9 @@ async def test_a_row_for_each_file_with_value_quote_and_place(env: Any) -> None:
 async def test_code_gets_the_rows(env: Any) -> None:
     made = env(invoices(12))
     observation = await read(made)
-    table = TABLE.findall(observation.text)[0]
-    code = f"rows = tables['{table}']; sum(row[1] for row in rows[1:])"
-    assert (await call_tool(PYTHON, {"code": code}, replace(made, tables=(table,)))).text == "72.0"
+    code = "rows = tables['readings']; sum(row[1] for row in rows[1:])"
+    with_table = replace(made, tables=tables_in(observation.text))
+    assert (await call_tool(PYTHON, {"code": code}, with_table)).text == "72.0"
 
 
 async def test_small_files_share_a_call_and_large_ones_have_parts(env: Any) -> None:
@@ -301,3 +301,33 @@ def test_read_each_is_offered_for_many_files(settings: Callable[..., Settings]) 
     assert "read_each" not in offered(tools, [item] * 9)
     assert "read_each" in offered(tools, [item] * 10)
     assert json.dumps(Value().quote) == '""'
+
+
+async def test_the_caller_names_the_table_and_rows_with_yes_come_first(env: Any) -> None:
+    made = env(invoices(40))
+    arguments = {"files": "in/*", "question": "What is due?", "fields": [LATE, TOTAL], "table": "invoices"}
+    observation = await call_tool(READ_EACH, arguments, made)
+    assert tables_in(observation.text).keys() == {"invoices"}
+    told = observation.text[observation.text.index("Rows, those with yes first") :]
+    assert told.index("in/039.txt: late yes") < told.index("in/001.txt: late no")
+    assert told.count("late yes") == 14
+    wrong = await call_tool(READ_EACH, {**arguments, "table": "my table"}, made)
+    assert (wrong.ok, wrong.cause) == (False, "arguments")
+
+
+async def test_a_column_is_never_a_word_of_sql_nor_another_column(env: Any) -> None:
+    fields = [{**TOTAL, "name": name} for name in ("end", "status", "total", "total_quote")]
+    observation = await read(env(invoices(2)), fields=fields)
+    assert "file, end_, status_, total, total_quote_, status, why" in observation.text
+
+
+async def test_of_an_archive_only_its_members_are_read(env: Any) -> None:
+    made = env({"a.zip": "a.txt, b.txt", "a.zip/a.txt": "Total: EUR 1.5", "a.zip/b.txt": "Total: EUR 2.5"})
+    found = rows(made, await read(made, "a*"))
+    assert [row["file"] for row in found] == ["a.zip/a.txt", "a.zip/b.txt"]
+
+
+def test_a_quote_may_be_divided_at_the_end_of_a_line() -> None:
+    source = Source("The notice pe-\nriod is three\nmonths.")
+    assert source.find("The notice period is three months.") == 0
+    assert source.find("notice periods") is None

@@ -20,6 +20,7 @@ FORMATS = (
 """The readable formats, for messages."""
 PART_HINT = "Ask the user for the part that matters, as a file of its own."
 """The hint for a document that is too large."""
+EMPTY_SHEET = "(This sheet is empty.)"
 _OWN_MARK = re.compile(r"\(?[\dA-Za-z]{1,4}[.)]\s|\*")
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from forethought.text import number_ranges, one_line
-from forethought.tools.documents.document import Content, Document, Rows, Section
+from forethought.tools.documents.document import EMPTY_SHEET, Content, Document, Rows, Section
 from forethought.tools.documents.number_formats import formatted
 from forethought.tools.documents.tables import Row, check_size, titled_table
 
@@ -110,7 +110,7 @@ def section(sheet: Sheet, number: str) -> Section:
     comments = "\n".join(["Comments on cells:", *(f"- {each}" for each in sheet.comments)])
     title = one_line(sheet.title, _LONGEST_NAME)
     pieces = [*remarks, *sheet.before, *blocks, comments if sheet.comments else ""]
-    text = "\n\n".join(filter(None, pieces)) or "(This sheet is empty.)"
+    text = "\n\n".join(filter(None, pieces)) or EMPTY_SHEET
     return Section(text, title, f'## Sheet "{title}" {number}')
 
 

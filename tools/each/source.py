@@ -28,9 +28,11 @@ class Source:
         words = re.findall(r"[^\W_]+", quote)
         if not words:
             return None
-        together = r"[\W_]+".join(map(re.escape, words))
-        found = re.search(rf"(?<!\w){together}(?!\w)", self.text, re.IGNORECASE)
-        return found.start() if found else None
+        for letters in ("", r"(?:[-\u00ad]\s+)?"):  # a word may be divided at the end of a line
+            together = r"[\W_]+".join(letters.join(map(re.escape, word)) for word in words)
+            if found := re.search(rf"(?<!\w){together}(?!\w)", self.text, re.IGNORECASE):
+                return found.start()
+        return None
 
     def place(self, at: int) -> str:
         """Page, sheet or line of a position."""

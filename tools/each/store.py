@@ -21,7 +21,8 @@ from forethought.tools.files import FILE_MARK, FileStore
 
 NAME = "readings.sqlite"
 TABLE = re.compile(r"\brows_[0-9a-f]{8}\b")
-"""The name of a table."""
+"""The key of a table."""
+_NAMED = re.compile(rf"\b(\w+) \(({TABLE.pattern})\)")
 KEPT_DAYS = 180
 """Days until an unused reading is deleted."""
 _DAY_S = 86_400
@@ -101,6 +102,11 @@ class ReadingStore:
 
     def _sealed(self, content: bytes) -> bytes:
         return FILE_MARK + self._cipher.encrypt(content)[1] if self._cipher else content
+
+
+def tables_in(text: str) -> dict[str, str]:
+    """The keys of the tables in an observation, by the names that the model gave them."""
+    return dict(_NAMED.findall(text))
 
 
 def stored_table(files: FileStore, name: str) -> list[list[Any]] | None:

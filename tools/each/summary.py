@@ -14,13 +14,22 @@ from forethought.tools.each.reading import Reading
 _NAMED = 20
 """Files that a list names."""
 _VALUES, _LONGEST_VALUE = 12, 60
-_FIRST_ROWS = 10
+_ROWS = 40
+_QUOTE = 100
+_RESERVED = frozenset(
+    """all and any as asc case cast check column constraint create cross default desc distinct do else end
+    except false for foreign from full group having in inner into is join left like limit not null offset on
+    only or order primary references right select some table then to true union unique using when where
+    with""".split()  # noqa: SIM905
+)
+"""Words of SQL that cannot be the name of a column."""
 
 
 def table_of(fields: Sequence[FieldSpec], rows: Sequence[Row]) -> list[list[Any]]:
     """The rows as a table with a header: values, then status, reason, quotes and places."""
-    header = ["file", *(spec.name for spec in fields), "status", "why"]
-    header += [f"{spec.name}_{part}" for spec in fields for part in ("quote", "place")]
+    names = _columns(fields)
+    header = ["file", *names, "status", "why"]
+    header += [f"{name}_{part}" for name in names for part in ("quote", "place")]
     table: list[list[Any]] = [header]
     for row in rows:
         values = [row.values.get(spec.name) for spec in fields]
@@ -31,22 +40,47 @@ def table_of(fields: Sequence[FieldSpec], rows: Sequence[Row]) -> list[list[Any]
     return table
 
 
+def _columns(fields: Sequence[FieldSpec]) -> list[str]:
+    """The names of the fields as columns: `end_` for a word of SQL or another column's name."""
+    taken = {
+        "file",
+        "status",
+        "why",
+        *(f"{spec.name}_{part}" for spec in fields for part in ("quote", "place")),
+    }
+    return [
+        f"{spec.name}_" if spec.name.lower() in _RESERVED or spec.name.lower() in taken else spec.name
+        for spec in fields
+    ]
+
+
 def summary(reading: Reading, rows: Sequence[Row], table: str, room: int) -> str:
     """The observation's text, at most about `room` characters."""
     lines = [*_head(reading, rows), *(_field_line(spec, rows) for spec in reading.fields)]
     for status in ("doubtful", "unreadable", "failed"):
         lines += _named(status, [row for row in rows if row.status == status])
-    columns = ", ".join(table_of(reading.fields, [])[0])
+    columns = _columns(reading.fields)
     lines.append(
-        f"All rows: tables['{table}'] in python, {table} in sql (if you have it). Columns: {columns}."
+        f"Table {table}. Columns: file, {', '.join(columns)}, status, why, and of each field its quote and"
+        f" place, such as {columns[0]}_quote."
     )
-    lines.append("First rows:")
-    for row in rows[:_FIRST_ROWS]:
-        line = one_line(f"- {row.name}: {_values(row)} ({row.status})", 400)
-        if sum(map(len, lines)) + len(line) > room:
+    lines.append("Rows, those with yes first:")
+    ordered = sorted(rows, key=lambda row: _matters(row, reading.fields))
+    for shown, row in enumerate(ordered):
+        line = one_line(f"- {row.name}: {_values(row)}{f' ({row.status})' * (row.status != 'ok')}", 300)
+        if shown == _ROWS or sum(map(len, lines)) + len(line) > room // 2:
+            lines.append(f"{how_many(len(rows) - shown, 'more row')} in the table.")
             break
         lines.append(line)
     return "\n".join(lines)
+
+
+def _matters(row: Row, fields: Sequence[FieldSpec]) -> int:
+    """The place of a row in what is shown: yes, values, no."""
+    said = [
+        row.values[spec.name].value for spec in fields if spec.type == "yes_no" and spec.name in row.values
+    ]
+    return 0 if "yes" in said else 2 if "no" in said else 1
 
 
 def _head(reading: Reading, rows: Sequence[Row]) -> Iterator[str]:
@@ -74,8 +108,12 @@ def _field_line(spec: FieldSpec, rows: Sequence[Row]) -> str:
         told = f"from {min(map(str, values))} to {max(map(str, values))}, {len(values)} values"
     else:
         counts = Counter(one_line(value, _LONGEST_VALUE) for value in values).most_common()
-        told = ", ".join(f"{value} {count}" for value, count in counts[:_VALUES])
-        told += f" and {len(counts) - _VALUES} other values" if len(counts) > _VALUES else ""
+        few = len(counts) <= _VALUES
+        told = (
+            ", ".join(f"{value} {count}" for value, count in counts)
+            if few
+            else f"{len(counts)} different values"
+        )
     return f"{spec.name}: {told or 'no values'}" + (f", not stated {missing}" if missing else "")
 
 
@@ -87,8 +125,11 @@ def _named(status: str, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _values(row: Row) -> str:
-    return ", ".join(
-        f"{key} {'not stated' if value.value is None else value.value}"
-        + (f' "{one_line(value.quote, 80)}", {value.place}' if value.quote else "")
+    """The values that are stated, and the first of them that is no text of the file with its quote."""
+    told = [
+        f"{key} {one_line(value.value, _LONGEST_VALUE)}"
         for key, value in row.values.items()
-    )
+        if value.value is not None
+    ]
+    proof = next((value for value in row.values.values() if value.quote), None)
+    return ", ".join(told) + (f' "{one_line(proof.quote, _QUOTE)}", {proof.place}' if proof else "")

@@ -134,7 +134,7 @@ def index_folder(
 def read_again(refs: Iterable[FolderRef], settings: Settings) -> Given:
     """Bring the indexes of a thread's folders up to date. Blocking.
 
-    The result has only folders with changes. A folder that is gone keeps its index.
+    The result has only folders with changes, now or in the last task. A folder that is gone keeps its index.
     """
     given = Given()
     for ref in refs:
@@ -151,8 +151,10 @@ def read_again(refs: Iterable[FolderRef], settings: Settings) -> Given:
         except FilesError as error:
             given.notes.append(f"{one_line(str(error))}; its last state is used")
             continue
-        if report.added or report.changed or report.removed:
-            given.folders.append({**fresh, "name": ref["name"]})
+        told = changes(report)
+        if told or ref.get("news"):
+            given.folders.append({**fresh, "name": ref["name"], "news": "; ".join(told)})
+        if told:
             given.notes.append(news(fresh, report))
     return given
 
@@ -160,13 +162,17 @@ def read_again(refs: Iterable[FolderRef], settings: Settings) -> Given:
 def news(ref: FolderRef, report: Scan) -> str:
     """A scan in a line."""
     said = [f"{one_line(ref['name'])}: {how_many(ref['count'], 'file')}"]
-    for what, names in (("added", report.added), ("changed", report.changed), ("removed", report.removed)):
-        if names and len(names) < ref["count"]:
-            said.append(f"{len(names):,} {what} ({_some(names)})")
+    said += changes(report) if len(report.added) < ref["count"] else []
     if report.unreadable:
         listed = [f"{name} {reason}" for name, reason in report.unreadable]
         said.append(f"{len(listed):,} cannot be read ({_some(listed)})")
     return "; ".join(said)
+
+
+def changes(report: Scan) -> list[str]:
+    """The files that a scan found added, changed and removed: a few words each."""
+    found = (("added", report.added), ("changed", report.changed), ("removed", report.removed))
+    return [f"{len(names):,} {what} ({_some(names)})" for what, names in found if names]
 
 
 def _some(names: Sequence[str]) -> str:
@@ -208,4 +214,7 @@ def known_folder(ref: object, settings: Settings) -> FolderRef:
         raise FilesError(f"the folder {one_line(ref['name'], 100)} is not indexed here: give it again")
     types = [kind for kind in ref.get("types", []) if isinstance(kind, str)]
     count, size = int(ref.get("count", 0)), int(ref.get("size", 0))
-    return {"name": ref["name"], "id": ref["id"], "count": count, "size": size, "types": types}
+    known: FolderRef = {"name": ref["name"], "id": ref["id"], "count": count, "size": size, "types": types}
+    if ref.get("news"):
+        known["news"] = one_line(ref["news"], 1_000)
+    return known

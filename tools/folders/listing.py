@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
@@ -12,6 +13,8 @@ from forethought.text import how_many
 from forethought.tools.folders.records import Entry
 
 _NUMBER = re.compile(r"\d+")
+_SOME = 2
+"""Names or groups of names of a folder in a tree."""
 _LEAST = 3
 """Minimum number of similar names that become one line."""
 
@@ -31,15 +34,18 @@ def sized(size: int) -> str:
 
 
 def tree(entries: Sequence[Entry], room: int) -> list[str]:
-    """The folders with their numbers of files and kinds, in about `room` characters: the largest first."""
-    folders: dict[str, Counter[str]] = {}
+    """The folders with their kinds of files and some of the names, in about `room` characters: the largest
+    first."""
+    folders: dict[str, list[Entry]] = {}
     for entry in entries:
         above = str(PurePosixPath(entry.name).parent)
-        kinds = folders.setdefault("(top)" if above == "." else f"{above}/", Counter())
-        kinds[entry.kind or "no ending"] += 1
+        folders.setdefault("(top)" if above == "." else f"{above}/", []).append(entry)
     lines = []
-    for name, kinds in sorted(folders.items(), key=lambda item: (-item[1].total(), item[0])):
-        lines.append(f"{name} {', '.join(f'{number:,} {kind}' for kind, number in kinds.most_common(6))}")
+    for name, own in sorted(folders.items(), key=lambda item: (-len(item[1]), item[0])):
+        kinds = Counter(entry.kind or "no ending" for entry in own).most_common(6)
+        names = grouped([replace(entry, name=PurePosixPath(entry.name).name) for entry in own], 1 << 30)
+        some = "; ".join([*names[:_SOME], *["..."][: len(names) - _SOME]])
+        lines.append(f"{name} {', '.join(f'{number:,} {kind}' for kind, number in kinds)}: {some}")
     return _within(lines, room, "folders")
 
 

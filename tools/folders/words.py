@@ -46,6 +46,7 @@ _YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 _BEFORE = 30
 """Characters before a year that may hold its month and day."""
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_YEAR_MONTH = re.compile(r"(?<!\d)([12]\d{3})[-_/.](0[1-9]|1[0-2])(?!\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?!\d)")
 _MONTHS = {
     prefix: number
@@ -175,6 +176,12 @@ def _dates(text: str) -> Iterator[str]:
 def dates_in(text: str) -> set[str]:
     """Tokens of the dates in a text: 'd20250805', and 'm202508' of their months."""
     return set(_dates(text))
+
+
+def months_in(text: str) -> set[str]:
+    """Tokens of the months of a text's dates, also of names such as `2026-03`."""
+    named = {f"m{year}{month}" for year, month in _YEAR_MONTH.findall(text)}
+    return named | {token for token in _dates(text) if token[0] == "m"}
 
 
 def _date(year: int, month: int, day: int) -> Iterator[str]:

@@ -142,7 +142,7 @@ class Runs(Threads, Protocol):
         ...
 
     async def wrong(self, thread_id: str, why: str) -> None:
-        """Keep what a person says is wrong with the last answer, and answer the task again. Raises Refused."""
+        """Keep what a person says is wrong with the last answer, and answer again. Raises Refused."""
         ...
 
     async def stop(self, thread_id: str) -> None:

@@ -28,7 +28,7 @@ from forethought.state.context import Context
 from forethought.state.folder import FolderRef
 from forethought.tools.base import Observation, Tool, ToolEnv
 from forethought.tools.call import call_tool
-from forethought.tools.each.store import TABLE
+from forethought.tools.each.store import tables_in
 from forethought.tools.files import FilesError, FileStore
 from forethought.tools.folders.given import Access, access
 from forethought.tools.folders.intake import take_paths
@@ -56,8 +56,8 @@ class Bench:
     services: Services
     files: list[FileRef]
     folders: list[FolderRef]
-    tables: dict[str, None] = field(default_factory=dict)
-    """Names of the tables that read_each has made."""
+    tables: dict[str, str] = field(default_factory=dict)
+    """Keys of the tables that read_each has made, by name."""
     last_cost: int = 0
     """Tokens of the last call with its repairs: the expected cost of the next one."""
 
@@ -120,13 +120,13 @@ class Bench:
             inspect=inspection,
             look=inspection.look,
             read=FileReader(turn, allowance, cast(Proposal, {"n": n, "subtask": ""}), inspection.lacks),
-            tables=tuple(self.tables),
+            tables=self.tables,
             book=inspection.paid.append,
         )
         if name == "python":
             env = CodeActions(self.offered, env, {}, n, inspection).env
         observation = await call_tool(self.tools[name], arguments, env)
-        self.tables.update(dict.fromkeys(TABLE.findall(observation.text)))
+        self.tables.update(tables_in(observation.text))
         if inspection.missing:
             raise inspection.missing
         if self.tools.broken:

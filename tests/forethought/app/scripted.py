@@ -42,7 +42,7 @@ class Script:
         first = subtask("ask", "Find out the colour") if self.question else subtask("add", self.description)
         second = subtask("multiply", "Compute 6 * 7")
         last = subtask("join", "Compare both", (first["id"], "multiply"))
-        return plan(first, second, last)
+        return {**plan(first, second, last), "advice": advised(seen)}
 
     def plandiagnosis(self, seen: SeenRequest) -> Json:
         """Errors the first time only."""
@@ -70,7 +70,20 @@ class Script:
     def answerdraft(self, seen: SeenRequest) -> Json:
         """Rests on the newest successful steps."""
         steps = [int(n) for n in re.findall(r'<step number="(\d+)">', seen.last)]
-        return answer(self.answer, sorted(set(steps))[-2:], score=self.answer_score, evaluation="thin")
+        made = answer(self.answer, sorted(set(steps))[-2:], score=self.answer_score, evaluation="thin")
+        return {**made, "advice": advised(seen)}
+
+    def wordedadvice(self, seen: SeenRequest) -> Json:
+        """The person's words on units, in place of all earlier advice in the prompt."""
+        known = re.findall(r'<advice label="(k\d+)">', seen.text)
+        said = seen.text.partition("<person>\n")[2].partition("\n</person>")[0]
+        about = {"applies": "products and sums with a unit", "instead": f"In sums, {said}", "wrong": ""}
+        return {"kind": "rule", "name": "units_of_sums", "replaces": known, **about}
+
+
+def advised(seen: SeenRequest) -> list[str]:
+    """The labels of all advice that a prompt shows."""
+    return re.findall(r"^\[(a\d+)\]", seen.text, re.MULTILINE)
 
 
 def own_subtask(seen: SeenRequest) -> str:

@@ -70,6 +70,22 @@ def test_a_conversation_keeps_its_thread_its_files_and_its_model(
     assert "> And 6 * 7?" in again.out
 
 
+def test_what_is_remembered_in_a_chat_holds_in_a_new_thread(cli: Cli, talk: Talk, scripted: Scripted) -> None:
+    _, server = scripted()
+    said = talk("/remember\r", "/remember round up each product\r", "What is 6 * 7 in products?\r", "/exit\r")
+    assert "say what to remember: /remember RULE" in said.out
+    assert "remembered as units_of_sums: In sums, round up each product" in said.out
+    assert "Applied your correction: units_of_sums" in said.out
+    ran = cli("run", "Which products and sums have a unit?", "--json").json
+    assert [one["name"] for one in ran["experience"]["shown"]] == ["units_of_sums"]
+    assert "[a1] In sums, round up each product" in server.requests[-1].text
+    assert cli("run", "Which colour has the sky?", "--json").json.get("experience") is None
+    talk("/remember round down each product\r", "/exit\r", thread="t2")
+    new, old = cli("experience", "list", "--json").json
+    assert old["shown"] == 2
+    assert (old["state"], old["replaced_by"], old["helped"]) == ("replaced", new["id"], 2)
+
+
 def test_on_a_screen_the_model_is_made_to_stream_and_the_answer_is_rendered(
     talk: Talk, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,7 +237,7 @@ def test_the_history_is_kept_unless_threads_are_encrypted(
 def test_a_wrong_answer_is_corrected_for_this_and_all_later_tasks(
     cli: Cli, talk: Talk, scripted: Scripted
 ) -> None:
-    script, server = scripted()
+    _, server = scripted()
     words = "Orders that were cancelled never count."
     said = talk("What is 40 + 2?\r", f"/wrong {words}\r", "/wrong\r", "/exit\r")
     assert said.out.count("Answer") == 2, "the task is answered again"

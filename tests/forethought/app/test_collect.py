@@ -72,7 +72,7 @@ def test_runs_are_judged_kept_and_mixed_tasks_named(cli: Cli, served: Serve, tmp
     cats = [item for item in found if item.trajectory.task == "Count the cats."]
     assert sorted(item.reference.outcome for item in cats) == ["failure", "success", "success"]
     assert {item.trajectory.answer for item in cats} == {"41", "42"}
-    assert "next: forethought distill c" in out.err
+    assert "next: forethought learn c" in out.err
     calls = len(server.requests)
     assert (cli(*command).code, len(server.requests)) == (0, calls), "nothing is run twice"
     assert cli(*command, "--trials", "4").json["runs"] == 12

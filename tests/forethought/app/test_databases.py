@@ -13,9 +13,8 @@ from forethought.settings import Settings
 from forethought.storage import address_of
 from tests.forethought.app.conftest import Cli, Serve
 from tests.forethought.app.debug_script import DebugScript, failed_run
-from tests.forethought.app.scripted import own_subtask
+from tests.forethought.app.scripted import Script, own_subtask
 from tests.forethought.app.test_bad_input import is_one_clear_line
-from tests.forethought.app.test_lessons import Learning
 from tests.support.postgres import PostgresServer
 
 Scripted = Callable[..., Any]
@@ -67,7 +66,7 @@ def test_a_thread_that_is_being_run_is_refused(cli: Cli, scripted: Scripted) -> 
     assert cli("fork", "a", "--before", "1").code == 0
 
 
-def test_lessons_and_debuggings_live_in_postgres_too(
+def test_experience_and_debuggings_live_in_postgres_too(
     cli: Cli, served: Serve, monkeypatch: pytest.MonkeyPatch, postgres: str
 ) -> None:
     monkeypatch.setenv("FORETHOUGHT_DB", postgres)
@@ -78,14 +77,16 @@ def test_lessons_and_debuggings_live_in_postgres_too(
     listed = [item["thread_id"] for item in cli("threads", "--all", "--json").json]
     assert listed == ["debug:t1:2", "debug:t1:1", "t1"]
 
-    served(Learning())
-    assert cli("lessons", "list", "--json").code == 2, "there are none yet"
-    ended = cli("run", "Add up the travel claims", "--set", "lessons=true", "--set", "max_rounds=2")
-    assert ended.code == 3, ended.err
-    (kept,) = cli("lessons", "list", "--json").json
-    assert cli("lessons", "confirm", kept["id"]).code == 0
-    assert cli("lessons", "drop", kept["id"]).code == 0
-    assert cli("lessons", "list", "--json").json == []
+    served(Script())
+    assert cli("run", "Add up the travel claims", "--json").json.get("experience") is None
+    Path("guidance.txt").write_text("Travel claims add up in euros.")
+    assert cli("experience", "import", "guidance.txt").code == 0
+    (kept,) = cli("experience", "list", "--json").json
+    shown = cli("run", "Add up the travel claims", "--json").json["experience"]
+    assert [one["id"] for one in shown["shown"]] == [kept["id"]]
+    (kept,) = cli("experience", "list", "--json").json
+    assert (kept["shown"], kept["helped"]) == (1, 1)
+    assert cli("experience", "drop", kept["id"]).code == 0
 
 
 def test_an_empty_database_is_as_a_missing_file(

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forethought.nodes.learner.lab import decided
+from forethought.nodes.support.questions import NO_REASON, REJECTED
+from forethought.state.history import Point
 from tests.forethought.app.conftest import Cli, Serve
 from tests.forethought.app.debug_script import DebugScript, failed_run
 from tests.support.model_server import Answer, Fault, ModelServer, SeenRequest
@@ -130,20 +137,46 @@ def test_a_right_answer_alone_is_a_correction_and_is_not_given_away(cli: Cli, le
 
 
 @pytest.mark.parametrize("name", ["CriticalError", "AdviceDraft", "ToolChoice", "Plan", "AssertionVerdicts"])
-def test_a_learning_that_was_stopped_in_any_step_goes_on_there(cli: Cli, learner: Any, name: str) -> None:
+def test_a_learning_that_is_killed_in_any_step_goes_on_there(
+    cli: Cli, learner: Any, name: str, tmp_path: Path
+) -> None:
     script, server = learner()
     past_tasks(cli, 2)
     calls = failed_run(cli, server)
-    script.fault = lambda seen: Fault(500) if seen.reply_name == name else None
-    assert cli("learn", "t1", "--correction", RULE).code == 1
-    script.fault = lambda seen: None
+    command = [sys.executable, "-m", "forethought", "learn", "t1", "--correction", RULE]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def kill(seen: SeenRequest) -> Fault | None:
+        if seen.reply_name == name and process.poll() is None:
+            process.kill()
+            process.wait()
+        return None
+
+    script.fault = kill
+    assert process.wait(60) == -signal.SIGKILL
     learned = cli("learn", "t1", "--json").json
     assert learned["status"] == "learned"
-    done = server.names[calls:]
-    assert done.count("CriticalError") + done.count("AdviceDraft") <= 2 + (
-        name in done[:3] or name == "AdviceDraft"
-    )
+    done = [server.names[calls:].count(reply) for reply in ("CriticalError", "AdviceDraft")]
+    assert sum(done) == 2 + (name in ("CriticalError", "AdviceDraft")), "a finished step is not repeated"
     assert learned["advice"]["proof"]["flips"] == 3
+    assert cli("show", "t1", "--json").json["answer"] == "41", "the thread is as it was"
+
+
+def test_the_reason_of_a_rejected_call_is_the_correction() -> None:
+    step = {"n": 1, "task": 2, "tool": "send", "arguments": {}, "approval": "rejected"}
+    values = {
+        "progress": {"task": 2},
+        "trajectory": [
+            {**step, "observation": f"{REJECTED}Never write to the board."},
+            {**step, "n": 2, "observation": f"{REJECTED}{NO_REASON}"},
+            {**step, "n": 3, "approval": "edited", "arguments": {"to": "us"}, "observation": "sent"},
+        ],
+    }
+    said = decided(Point("c", {}, values, (), None))
+    assert said == [
+        "Never write to the board. (about send)",
+        'The person changed the call to: send({"to": "us"})',
+    ]
 
 
 def test_threads_and_tasks_that_are_not_there_are_refused(cli: Cli, learner: Any) -> None:

@@ -24,8 +24,8 @@ from mcp.types import TextContent
 from forethought.app import mcp_server
 from forethought.app.mcp import McpOptions, listening_socket, serve
 from forethought.app.mcp_server import build_server
-from forethought.lessons.book import LessonBook, namespace_of
-from forethought.lessons.record import Lesson
+from forethought.experience.advice import Advice
+from forethought.experience.book import Book, namespace_of
 from forethought.settings import Settings
 from forethought.storage import address_of, open_experience
 from forethought.users import LOCAL_USER
@@ -107,12 +107,12 @@ async def test_a_client_lists_and_calls_the_tools(connected: Any, scripted: Serv
     scripted()
     async with connected() as session:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {"review_plan", "debug_trajectory", "run_task", "lessons"}
+        assert set(tools) == {"review_plan", "debug_trajectory", "run_task", "experience"}
         assert tools["review_plan"].inputSchema["required"] == ["task", "plan"]
         assert all(tool.description for tool in tools.values())
         result = await said(session, "run_task", task="What is 6 * 7?")
         assert (result["status"], result["answer"]) == ("answered", "42")
-        assert await said(session, "lessons") == {"lessons": []}
+        assert await said(session, "experience") == {"experience": []}
         assert await said(session, "review_plan", task="x") == "plan: field required"
 
 
@@ -214,29 +214,19 @@ async def test_a_question_is_returned_and_answered(scripted: Serve) -> None:
     assert "blue" in server.requests[-1].text
 
 
-async def test_lessons_of_a_person_and_none_in_quarantine(folder: Path) -> None:
-    now = datetime.now(UTC)
+async def test_experience_in_use_and_none_in_quarantine(folder: Path) -> None:
+    rule = "Add the freight to invoice totals."
     async with open_experience(address_of(Settings())) as store:
-        book = LessonBook(store, namespace_of(LOCAL_USER, "default"))
-        for key, outside in (("a", []), ("b", ["web"])):
-            task, worked = f"Invoice totals {key}", "Add the freight to invoice totals."
-            await book.put(
-                Lesson(
-                    id=key,
-                    task=task,
-                    failed="no freight",
-                    worked=worked,
-                    outside=outside,
-                    made=now,
-                    renewed=now,
-                )
-            )
+        book = Book(store, namespace_of(LOCAL_USER, "default"))
+        given: dict[str, Any] = {"name": "freight", "applies": "invoice totals, freight", "instead": rule}
+        for key, state in (("a", "adopted"), ("b", "quarantined")):
+            fields = {"id": key, "state": state, "source": "learn", "made": datetime.now(UTC)}
+            await book.put(Advice.model_validate({**given, **fields}))
     async with in_memory() as session:
         for arguments in ({}, {"task": "Check the freight of invoice totals"}):
-            found = (await said(session, "lessons", **arguments))["lessons"]
-            assert [item["id"] for item in found] == ["a"]
-            assert "What works: Add the freight" in found[0]["text"]
-        assert (await said(session, "lessons", task="Boil an egg"))["lessons"] == []
+            (found,) = (await said(session, "experience", **arguments))["experience"]
+            assert (found["id"], found["instead"]) == ("a", rule)
+        assert (await said(session, "experience", task="Boil an egg"))["experience"] == []
 
 
 @pytest.mark.parametrize(
@@ -251,7 +241,7 @@ async def test_lessons_of_a_person_and_none_in_quarantine(folder: Path) -> None:
         ("run_task", {"task": "x", "thread_id": "a/b"}, "thread id 'a/b': use at most 100 letters"),
         ("run_task", {"task": "x", "files": ["/etc/passwd"]}, "leads out of the files folder"),
         ("run_task", {"thread_id": "none"}, "no threads yet"),
-        ("lessons", {"most": "many"}, "most: must be a valid integer"),
+        ("experience", {"most": "many"}, "most: must be a valid integer"),
         ("polish", {}, "Unknown tool: polish"),
     ],
 )

@@ -30,5 +30,5 @@ def test_a_task_stopped_in_its_first_node_is_not_given_the_earlier_answer() -> N
     )
     said = report("t1", snapshot)
     assert (said["status"], said["answer"]) == ("stopped", "")
-    snapshot.tasks = (SimpleNamespace(name="lesson_keeper", error=None),)
+    snapshot.tasks = (SimpleNamespace(name="score_keeper", error=None),)
     assert report("t1", snapshot)["answer"] == "8 claims"

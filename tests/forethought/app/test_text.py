@@ -99,7 +99,7 @@ def test_any_record_can_be_shown(step: dict[str, Any], text: str) -> None:
         "plan_reviews": [{"plan_version": 1, "errors": [error], "revised": True, "changes": text}],
         "replans": [{"n": 1, "reason": text, "kind": text}],
         "long_term": {"1": {"round": 1, "evaluation": text}},
-        "lessons": {"shown": [{"id": text}]},
+        "experience": {"shown": [{"id": text, "name": text}], "applied": [text]},
     }
     for shown in (
         *view.parts(values), view.answer(text, [step]), view.summary({"status": text, "usage": {}}),

@@ -70,8 +70,7 @@ async def test_any_user_has_a_namespace_of_their_own(store: BaseStore, user: str
 
 async def test_a_replaced_advice_stays_as_history(book: Book) -> None:
     await book.put(advice("old", "sums of invoices", "write net amounts"))
-    found = await book.alike(advice("new", "the sums of invoices", "write gross amounts", name="advice_old"))
-    assert found is not None
+    (found,) = await book.about("all invoices are gross")
     await book.replace([found.id, "unknown"], advice("new", "sums of invoices", "write gross amounts"))
     old, new = await book.all() if (await book.all())[0].id == "old" else reversed(await book.all())
     assert (old.state, old.replaced_by, new.replaces) == ("replaced", "new", ["old"])

@@ -1,4 +1,4 @@
-"""Which lessons fit a task, and which two say the same."""
+"""Which texts fit a task."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.experience.ranking import ALIKE, rank, similarity, words
+from forethought.experience.ranking import rank, words
 
 TEXTS = [
     "Task: overdue invoices of a supplier. What works: open the index of invoices first",
@@ -37,7 +37,7 @@ def test_what_fits_comes_first_and_what_does_not_fit_not_at_all(query: str, firs
     assert [at for at, _ in rank(query, TEXTS)][:1] == first
 
 
-def test_one_lesson_alone_is_found_too() -> None:
+def test_one_text_alone_is_found_too() -> None:
     ((at, score),) = rank("overdue invoices", TEXTS[:1])
     assert at == 0
     assert score > 0
@@ -47,11 +47,3 @@ def test_one_lesson_alone_is_found_too() -> None:
 def test_no_text_breaks_it(query: str, texts: list[str]) -> None:
     scores = [score for _, score in rank(query, texts)]
     assert scores == sorted(scores, reverse=True)
-
-
-def test_the_same_lesson_in_other_words_is_alike_and_another_is_not() -> None:
-    one = "The archive was opened without a date and refused. Open the index first, it names the dates."
-    same = "The archive refused: it was opened without a date. First open the index, it names the dates."
-    other = "The rate of the wrong day was used. Take the rate of the day on the receipt."
-    assert similarity(one, same) >= ALIKE
-    assert similarity(one, other) < ALIKE

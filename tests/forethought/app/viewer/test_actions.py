@@ -227,7 +227,7 @@ async def test_a_run_that_is_going_takes_no_other_task_and_is_stopped(
 
 @pytest.mark.parametrize(
     ("method", "path", "status", "title"),
-    [("GET", "/nowhere", 404, "Not found"), ("POST", "/knowledge", 405, "Method not allowed")],
+    [("GET", "/nowhere", 404, "Not found"), ("POST", "/experience", 405, "Method not allowed")],
 )
 async def test_an_error_is_titled_by_its_status(
     open_viewer: Open, method: str, path: str, status: int, title: str

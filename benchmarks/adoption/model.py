@@ -36,7 +36,7 @@ APPLIES: Mapping[Fault | None, str] = {
 
 @dataclass(frozen=True)
 class Candidate:
-    """An advice for the gate, and what it does to the model."""
+    """An advice for the gate, and its effect on the model."""
 
     text: str
     about: Fault | None
@@ -163,7 +163,7 @@ def _reading(key: str, tool: str, **arguments: Any) -> Json:
 
 
 def _answer(seen: SeenRequest, task: Task) -> Answer:
-    """Add up what the steps show, without a doubt."""
+    """Add up the amounts of the steps, without a doubt."""
     found = next((prices for pattern in _PRICES if (prices := pattern.findall(seen.text))), [])
     rows = {name: int(price) for name, price in found}
     fee = re.findall(r"a fee of (\d+) (euros|cents)", seen.text)

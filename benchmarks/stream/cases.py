@@ -1,4 +1,4 @@
-"""The tables and phrases of which families make their tasks."""
+"""Tables, names and days for the families' tasks."""
 
 from __future__ import annotations
 

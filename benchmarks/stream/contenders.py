@@ -1,4 +1,4 @@
-"""The methods of the stream: how each answers a task, and what it does with a correction."""
+"""The methods of the stream: each answers tasks and takes in corrections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ten families: what their files hold, the house rule that no file states, and how a person corrects.
+"""The ten families: their files, and the house rule that no file states.
 
 A maker draws a case of its family: the answer with the rule, and the plain answer without it, which differ.
 """

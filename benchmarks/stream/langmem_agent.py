@@ -1,7 +1,7 @@
 """LangChain's agent with LangMem's two memory tools and our file tools.
 
-The store has no embeddings, since none can be had offline: a search returns the newest memories. Model calls
-go through the trial's transport as structured replies, so that they are counted as those of the others.
+The store has no embeddings, because they need a network: a search returns the newest memories. Model calls are
+structured replies through the trial's transport, so that their tokens are counted like those of the other methods.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class LangMem(Method):
 
 
 class Keeper(Contender):
-    """A contender that is told corrections as the next message of the conversation."""
+    """A contender that gets a correction as the next message of the conversation."""
 
     async def correct(self, trial: TrialContext, told: Told) -> None:
         """See Contender."""

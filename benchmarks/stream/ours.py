@@ -1,4 +1,4 @@
-"""Our agent with its experience, which is told corrections as a person tells them in chat."""
+"""Our agent with its experience: a correction takes the way of `/wrong`."""
 
 from __future__ import annotations
 

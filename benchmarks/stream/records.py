@@ -1,4 +1,4 @@
-"""What a run has kept: a line for each answer and for each correction."""
+"""The records of a run: a line for each answer and for each correction."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Records:
 
     @classmethod
     def of(cls, folder: Path, settings: Json) -> Records:
-        """Open a run, or go on with it. Raises ValueError if it was begun with other settings."""
+        """Open a run, or continue it. Raises ValueError if it was begun with other settings."""
         folder.mkdir(parents=True, exist_ok=True)
         begun = folder / "run.json"
         if not begun.exists():

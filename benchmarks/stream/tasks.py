@@ -40,7 +40,7 @@ class StreamTask:
         )
 
     def judge(self, answer: str) -> str:
-        """What an answer is: right, plain (as without the rule), or other."""
+        """Judge an answer: right, plain (as without the rule) or other."""
         form = "person" if self.case.form == "word" else self.case.form
         if right(answer, self.case.answer, form):
             return "right"

@@ -1,4 +1,4 @@
-"""Tasks that no house rule is about: half of them use the same kinds of files as the families."""
+"""Tasks outside all house rules; half of them use the same kinds of files as the families."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def busiest(rng: random.Random) -> Case:
 
 
 def entries(rng: random.Random) -> Case:
-    """The number of days on which work was done for a client."""
+    """The number of days with work for a client."""
     client, other, month = *rng.sample(PLACES, 2), rng.randrange(1, 13)
     names = [client] * rng.randrange(3, 7) + [other] * 4
     rng.shuffle(names)

@@ -1,7 +1,7 @@
 """LangChain's agent with LangMem's two memory tools and our file tools.
 
-The store has no embeddings, because they need a network: a search returns the newest memories. Model calls are
-structured replies through the trial's transport, so that their tokens are counted like those of the other methods.
+The store has no embeddings, because they need a network: a search returns the newest memories. Model calls
+are structured replies through the trial's transport, so that their tokens count as in the other methods.
 """
 
 from __future__ import annotations

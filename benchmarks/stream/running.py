@@ -44,7 +44,7 @@ class Running:
     files: Path
 
     async def carry_out(self) -> None:
-        """Answer the tasks that have no answer yet. A wrong answer is corrected before the family's next task.
+        """Answer the open tasks. A wrong answer is corrected before the family's next task.
 
         An unrelated task waits for all tasks before it in the stream. Raises ModelError and
         InfrastructureError.

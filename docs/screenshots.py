@@ -21,7 +21,12 @@ from tests.support.chromium import launch_options
 from tests.support.model_server import ModelServer
 
 IMAGES = Path(__file__).parent / "images"
-HEIGHTS = {"viewer-threads.png": 640, "viewer-run.png": 1340, "viewer-run-dark.png": 1340}
+HEIGHTS = {
+    "viewer-threads.png": 640,
+    "viewer-run.png": 1340,
+    "viewer-run-dark.png": 1340,
+    "viewer-reading.png": 760,
+}
 
 
 def main() -> None:
@@ -31,6 +36,7 @@ def main() -> None:
         with commands(Path(folder), models) as command:
             command("run", "What is 40 + 2?")
             command("run", "What is 6 * 7?", "--set", "approve_plan=true")
+            command("run", "--demo", "folder")
             command("run", "--demo")
         viewer = Viewer(Path(folder), models.url)
         try:
@@ -42,7 +48,7 @@ def main() -> None:
 
 
 def take(origin: str) -> None:
-    """Picture the list of threads, and the newest thread in light and in dark colours."""
+    """Picture the list of threads, the newest one in light and in dark colours, and the rows of a reading."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(**launch_options())
         page = browser.new_page(base_url=origin)
@@ -53,6 +59,16 @@ def take(origin: str) -> None:
         write("viewer-run.png", page)
         page.emulate_media(color_scheme="dark")
         write("viewer-run-dark.png", page)
+        page.emulate_media(color_scheme="light")
+        page.goto("/view/")
+        page.locator('main a[href*="/threads/"]').nth(1).click()
+        page.wait_for_load_state("load")
+        page.set_viewport_size({"width": 1280, "height": HEIGHTS["viewer-reading.png"]})
+        page.locator("table.rows").first.evaluate(
+            "table => { for (let up = table; up; up = up.parentElement) if (up.tagName === 'DETAILS')"
+            " up.open = true; table.scrollIntoView(); window.scrollBy(0, -260) }"
+        )
+        write("viewer-reading.png", page)
         browser.close()
 
 

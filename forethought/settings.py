@@ -118,6 +118,10 @@ class Settings(BaseSettings):
         description="A server's users and bearer tokens: name=token,...; without, it serves only its own "
         "machine.",
     )
+    embedding_model: str | None = Field(
+        default=None,
+        description="Model that embeds the passages of files, provider:name; default: search by words alone.",
+    )
     max_file_mb: float = Field(
         default=50, gt=0, allow_inf_nan=False, description="Maximum megabytes of an input file."
     )

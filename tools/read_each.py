@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from forethought.sizes import BYTES_PER_TOKEN
-from forethought.text import how_many
+from forethought.text import how_many, one_line
 from forethought.tools.base import Observation, ToolEnv, ToolError, make_tool
 from forethought.tools.each.fields import FieldSpec, Row
 from forethought.tools.each.reading import PACK_CHARACTERS, PACK_FILES, Reading
@@ -55,9 +55,9 @@ async def read_each(
     assert env.read is not None, "a run has a model"
     assert env.store is not None, "a run with files has a storage"
     names, unreadable = await asyncio.to_thread(_chosen, env, files)
-    await _permission(env, names, len(fields))
     with closing(ReadingStore(env.store)) as store:
         reading = Reading(question.strip(), fields, env, env.read, store)
+        await _permission(env, await asyncio.to_thread(reading.unread, names), reading)
         try:
             await reading.run(names)
         finally:
@@ -100,17 +100,19 @@ def estimate(count: int, characters: int, fields: int) -> tuple[int, int, int]:
     return calls, calls * _PROMPT_TOKENS + characters // BYTES_PER_TOKEN, count * fields * _VALUE_TOKENS
 
 
-async def _permission(env: ToolEnv, names: Sequence[str], fields: int) -> None:
-    """Ask the person about a large reading. Has no effect before: the node runs again with the reply."""
+async def _permission(env: ToolEnv, names: Sequence[str], reading: Reading) -> None:
+    """Ask the person about a large reading of new files. Has no effect before: the node runs again with the
+    reply."""
     assert env.read is not None
     size = await asyncio.to_thread(_characters, env, names)
-    calls, tokens, replies = estimate(len(names), size, fields)
+    calls, tokens, replies = estimate(len(names), size, len(reading.fields))
     if max(len(names), calls) <= env.read.most_files:
         return
     dollars = env.read.price(tokens, replies)
     cost = f"{how_many(calls, 'model call')}, {how_many(tokens + replies, 'token')}"
     cost += f", ${dollars:.2f}" if dollars is not None else ""
-    told = f"read_each would read {how_many(len(names), 'file')}: about {cost}."
+    told = f'To answer "{one_line(reading.question, 160)}", read_each would read'
+    told += f" {how_many(len(names), 'file')}: about {cost}."
     limit = f"more than max_read_each_files ({env.read.most_files:,}) allows"
     if env.ask is None:
         raise ToolError(

@@ -118,7 +118,8 @@ def list_advice(options: ListOptions) -> int:
     """List advice, first that in use."""
     from forethought.app.experience_import import packaged
 
-    found = [*options.all(), *(packaged() if options.packaged else ())]
+    file = settings_from(options).planning_errors_file
+    found = [*options.all(), *(packaged(file) if options.packaged else ())]
     lines = [
         f"{one.id}  {one.state:<11}  {one.kind:<5}  shown {one.shown}, applied {one.applied}, helped "
         f"{one.helped}, harmed {one.harmed}  {one.name}: {one_line(one.instead)}"

@@ -13,12 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from forethought.app.errors import CliError
 from forethought.experience.advice import Advice, Source, advice_id, name_of, now_utc
 from forethought.json_files import read_text
-from forethought.knowledge.planning_errors import (
-    FOR_FOLDERS,
-    PACKAGED,
-    PlanningError,
-    load_planning_errors,
-)
+from forethought.knowledge.planning_errors import FOR_FOLDERS, PlanningError, load_planning_errors
 from forethought.settings import Settings, reason_of
 from forethought.storage import address_of
 from forethought.text import one_line
@@ -28,13 +23,10 @@ _LESSONS = "lessons.sqlite"
 _PART_CHARS = 1_000
 
 
-def packaged() -> list[Advice]:
-    """The planning errors that every plan is checked against."""
-    return [
-        _from_error(error, "packaged")
-        for path in (PACKAGED, FOR_FOLDERS)
-        for error in load_planning_errors(path)
-    ]
+def packaged(file: Path | None = None) -> list[Advice]:
+    """The planning errors that every plan is checked against, `file` in place of the packaged one."""
+    errors = [*load_planning_errors(file), *load_planning_errors(FOR_FOLDERS)]
+    return [_from_error(error, "packaged") for error in errors]
 
 
 async def imported(file: Path, settings: Settings, namespace: str) -> list[Advice]:

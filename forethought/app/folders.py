@@ -45,17 +45,25 @@ def list_files(options: ListOptions) -> int:
 
 
 def forget(options: ForgetOptions) -> int:
-    """Delete the index of a folder, not the folder."""
+    """Delete the index of a folder and what read_each read there, not the folder."""
+    from forethought.tools.each.store import stored_readings
+    from forethought.tools.files import FileStore
     from forethought.tools.folders.places import kept_folders
 
+    settings = settings_from(options)
     wanted = Path(os.path.expanduser(options.folder)).resolve()
-    kept = kept_folders(settings_from(options))
+    kept = kept_folders(settings)
     chosen = [folder for folder in kept if options.folder == "all" or folder.root == wanted]
     if not chosen:
         raise CliError(
             f"{one_line(options.folder)}: no such folder was read; forethought files list names all"
         )
     for folder in chosen:
+        with stored_readings(FileStore.of(settings)) as readings:
+            if readings:
+                contents = folder.contents()
+                names = {name for each in contents for name in (each, f"{folder.root.name}/{each}")}
+                readings.forget(contents.values(), names)
         folder.forget()
     options.print_result(
         [str(folder.root) for folder in chosen], [f"forgotten: {one_line(folder.root)}" for folder in chosen]

@@ -58,7 +58,7 @@ def answered(*labels: str) -> dict[str, Any]:
 
 
 async def test_advice_that_fits_reaches_planner_reflector_and_writer_and_is_counted(drive: Drive) -> None:
-    store, book = await stored(advice(), advice("other", applies="train tickets to Paris"))
+    store, book = await stored(advice(), advice("other", name="tickets", applies="train tickets to Paris"))
     script = Script(plans=[planned("a1")], answers=[answered("[a1]", "a9")])
     out = await drive(script, task=TASK, store=store)
     for kind in ("Plan", "PlanDiagnosis", "AnswerDraft"):

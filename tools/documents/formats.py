@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import PurePosixPath
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
@@ -151,6 +151,7 @@ def kind_of(data: bytes, name: str) -> str:
     return kind
 
 
+@lru_cache(maxsize=1)  # each step of a reading asks
 def _kind(data: bytes, by_name: str) -> str:
     if not data:
         raise Unreadable("is empty (0 bytes)", cause="empty", hint="Ask the user for the file again.")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -35,12 +35,18 @@ _EMPTY_LINES = re.compile(r"(?:[ \t\xa0]*\r?\n){3,}")
 
 def read_eml(data: bytes) -> Document:
     """A message. Of a text and an HTML version, the one that says more is shown, or both if they differ."""
-    return Document((Section(_letter(message_from_bytes(data, policy=policy.default))),))
+    return Document((Section(_letter(_parsed(data))),))
 
 
 def eml_entries(data: bytes) -> Iterator[Entry]:
     """The attachments of a message, with the pictures in its text."""
-    yield from _attached(message_from_bytes(data, policy=policy.default))
+    yield from _attached(_parsed(data))
+
+
+@lru_cache(maxsize=1)
+def _parsed(data: bytes) -> EmailMessage:
+    """The message. Its text and its attachments are read one after the other."""
+    return message_from_bytes(data, policy=policy.default)
 
 
 def read_mbox(data: bytes) -> Document:

@@ -60,6 +60,11 @@ class Reading:
     _parts: dict[str, list[Json | None]] = field(default_factory=dict)
     _hashes: dict[str, str] = field(default_factory=dict)
 
+    def unread(self, names: Sequence[str]) -> list[str]:
+        """The files that no earlier call has read. Blocking."""
+        self._hashes = {name: self.env.files[name] for name in names}
+        return [name for name in names if self.store.reading(self._key(name, "first", 0)) is None]
+
     async def run(self, names: Sequence[str]) -> None:
         """Read the files: once, again if a row is doubtful, and a sample a second time."""
         self._hashes = {name: self.env.files[name] for name in names}
@@ -209,12 +214,12 @@ class Reading:
         ]) for spec in self.fields})  # fmt: skip
 
     def _key(self, name: str, reading: str, number: int) -> str:
-        """The key of a reading. It depends on the content, not on the name."""
+        """The key of a reading: the content's hash and all that the reply depends on, but not the name."""
         model = self.ask.models[reading != "first"]
         fields = [spec.model_dump() for spec in self.fields]
         content = self._hashes[name]
-        parts = [VERSION, content, self.question, fields, model, reading, number, PART_CHARACTERS]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        parts = [VERSION, self.question, fields, model, reading, number, PART_CHARACTERS]
+        return f"{content} {hashlib.sha256(json.dumps(parts).encode()).hexdigest()}"
 
     def _tell(self, names: Sequence[str], parts: Mapping[str, Sequence[Json | None]], reading: str) -> None:
         if reading == "first":

@@ -11,7 +11,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -65,6 +65,17 @@ class ReadingStore:
         """Keep the rows of a table."""
         self._put("tables", [(name, rows)])
 
+    def forget(self, contents: Iterable[str], names: Set[str]) -> None:
+        """Delete the readings of contents, given by hash, and the tables with a row of one of these files."""
+        with self._lock:
+            kept = self._base.execute("SELECT key FROM tables").fetchall()
+        rows = {key: self.table(key) or [] for (key,) in kept}
+        told = [(key,) for key in rows if any(row[0] in names for row in rows[key][1:])]
+        with self._lock, self._base:
+            keys = ((f"{each} ", f"{each}!") for each in contents)  # "!" comes after the space
+            self._base.executemany("DELETE FROM readings WHERE key >= ? AND key < ?", keys)
+            self._base.executemany("DELETE FROM tables WHERE key = ?", told)
+
     def tell(self, call: str, progress: Mapping[str, int] | None) -> None:
         """Keep how far the reading of a call is; None: it has ended."""
         if progress is not None:
@@ -111,18 +122,19 @@ def tables_in(text: str) -> dict[str, str]:
 
 def stored_table(files: FileStore, name: str) -> list[list[Any]] | None:
     """The rows of a table of `read_each`; None if there is no such table here."""
-    with _stored(files) as store:
+    with stored_readings(files) as store:
         return store.table(name) if store else None
 
 
 def readings_under_way(files: FileStore, thread: str) -> list[dict[str, int]]:
     """How far the readings of a thread are: {done, total, doubtful} each."""
-    with _stored(files) as store:
+    with stored_readings(files) as store:
         return store.under_way(thread) if store else []
 
 
 @contextmanager
-def _stored(files: FileStore) -> Iterator[ReadingStore | None]:
+def stored_readings(files: FileStore) -> Iterator[ReadingStore | None]:
+    """The readings of a user; None if nothing was read yet."""
     if not (files.root / NAME).exists():
         yield None
         return

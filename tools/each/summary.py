@@ -14,7 +14,9 @@ from forethought.tools.each.reading import Reading
 _NAMED = 20
 """Files that a list names."""
 _VALUES, _LONGEST_VALUE = 12, 60
-_ROWS = 40
+_ROWS, _OF_LAST = 40, 8
+_LAST = 2
+"""The place of rows without a yes."""
 _QUOTE = 100
 _RESERVED = frozenset(
     """all and any as asc case cast check column constraint create cross default desc distinct do else end
@@ -66,9 +68,10 @@ def summary(reading: Reading, rows: Sequence[Row], table: str, room: int) -> str
     )
     lines.append("Rows, those with yes first:")
     ordered = sorted(rows, key=lambda row: _matters(row, reading.fields))
+    most = min(_ROWS, sum(_matters(row, reading.fields) < _LAST for row in rows) + _OF_LAST)
     for shown, row in enumerate(ordered):
-        line = one_line(f"- {row.name}: {_values(row)}{f' ({row.status})' * (row.status != 'ok')}", 300)
-        if shown == _ROWS or sum(map(len, lines)) + len(line) > room // 2:
+        line = one_line(f"- {row.name}: {_values(row, reading.fields)}", 300)
+        if shown == most or sum(map(len, lines)) + len(line) > room // 2:
             lines.append(f"{how_many(len(rows) - shown, 'more row')} in the table.")
             break
         lines.append(line)
@@ -76,11 +79,11 @@ def summary(reading: Reading, rows: Sequence[Row], table: str, room: int) -> str
 
 
 def _matters(row: Row, fields: Sequence[FieldSpec]) -> int:
-    """The place of a row in what is shown: yes, values, no."""
+    """The order of a row: those with yes, with other values, with no."""
     said = [
         row.values[spec.name].value for spec in fields if spec.type == "yes_no" and spec.name in row.values
     ]
-    return 0 if "yes" in said else 2 if "no" in said else 1
+    return 0 if "yes" in said else _LAST if "no" in said else 1
 
 
 def _head(reading: Reading, rows: Sequence[Row]) -> Iterator[str]:
@@ -124,12 +127,14 @@ def _named(status: str, rows: Sequence[Row]) -> Iterator[str]:
         yield f"{status.capitalize()}: {listed}{more}"
 
 
-def _values(row: Row) -> str:
-    """The values that are stated, and the first of them that is no text of the file with its quote."""
+def _values(row: Row, fields: Sequence[FieldSpec]) -> str:
+    """The values that are stated, a status that is not ok, and the first quote of a value that is no text."""
     told = [
         f"{key} {one_line(value.value, _LONGEST_VALUE)}"
         for key, value in row.values.items()
         if value.value is not None
     ]
-    proof = next((value for value in row.values.values() if value.quote), None)
+    told += [row.status] if row.status != "ok" else []
+    values = (row.values.get(spec.name) for spec in fields if spec.type != "text" or len(fields) == 1)
+    proof = next((value for value in values if value and value.quote), None)
     return ", ".join(told) + (f' "{one_line(proof.quote, _QUOTE)}", {proof.place}' if proof else "")

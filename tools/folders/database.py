@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-VERSION = 1
+VERSION = 2
 """Version of the tables and of `words`. An index of another version is made anew."""
 _SCHEMA = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -19,12 +20,13 @@ CREATE TABLE files (
 ) WITHOUT ROWID;
 CREATE INDEX files_by_content ON files (content);
 CREATE TABLE contents (
-    id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, language TEXT NOT NULL, characters INTEGER NOT NULL,
-    named TEXT NOT NULL, reason TEXT NOT NULL
+    id INTEGER PRIMARY KEY AUTOINCREMENT, hash TEXT NOT NULL UNIQUE, language TEXT NOT NULL,
+    characters INTEGER NOT NULL, named TEXT NOT NULL, reason TEXT NOT NULL
 );
 CREATE TABLE blocks (
-    content INTEGER, start INTEGER, stop INTEGER, text BLOB NOT NULL, PRIMARY KEY (content, start)
-) WITHOUT ROWID;
+    content INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL, text BLOB NOT NULL
+);
+CREATE INDEX blocks_by_content ON blocks (content, start);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, content INTEGER NOT NULL,
     start INTEGER NOT NULL, stop INTEGER NOT NULL, line INTEGER NOT NULL,
@@ -34,7 +36,6 @@ CREATE INDEX passages_by_content ON passages (content, start);
 CREATE VIRTUAL TABLE words USING fts5 (
     name, heading, body, content='', tokenize='unicode61 remove_diacritics 0'
 );
-CREATE VIRTUAL TABLE terms USING fts5vocab (words, row);
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(2.0, 1.5, 1.0)');
 """
 Row = tuple[Any, ...]
@@ -45,7 +46,7 @@ class Database:
 
     def __init__(self, path: Path | None = None) -> None:
         """Open the file or make it; without a path, the index is kept in memory."""
-        self._lock = threading.RLock()
+        self._lock, self._path = threading.RLock(), path
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.touch(mode=0o600)
@@ -70,6 +71,14 @@ class Database:
             with self.writing():
                 if self._version() != VERSION:
                     self._make_anew()
+
+    def _attach(self, name: str, suffix: str) -> None:
+        """Add the tables of a file beside this one."""
+        path = self._path and self._path.with_name(self._path.name + suffix)
+        if path:
+            path.touch(mode=0o600)
+        self._db.execute(f"ATTACH ? AS {name}", (str(path or ":memory:"),))
+        self._db.execute(f"PRAGMA {name}.journal_mode = WAL")
 
     def _version(self) -> int:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
@@ -123,3 +132,13 @@ class Database:
     def _all(self, query: str, *values: object) -> list[Row]:
         with self._lock:
             return self._db.execute(query, values).fetchall()
+
+    def _text(self, number: int, start: int = 0, end: int = 1 << 60) -> str:
+        rows = self._all(
+            "SELECT start, text FROM blocks WHERE content = ? AND start < ? AND stop > ? ORDER BY start",
+            number, end, start,
+        )  # fmt: skip
+        if not rows:
+            return ""
+        joined = "".join(zlib.decompress(text).decode() for _, text in rows)
+        return joined[max(start - rows[0][0], 0) : end - rows[0][0]]

@@ -64,6 +64,7 @@ class Folders:
             if not path.exists():
                 raise FilesError(f"the folder {ref['name']} is not indexed on this machine: give it again")
             index = FolderIndex(path)
+            index.use_embeddings(self.settings)
             is_shared = len(self.refs) > 1 or index.entries(list(self.files))
             found.append(Folder(ref["name"], index, f"{ref['name']}/" if is_shared else ""))
         return found
@@ -141,6 +142,7 @@ def index_in_memory(files: Mapping[str, str], store: FileStore, settings: Settin
 
     def make() -> FolderIndex:
         index = FolderIndex()
+        index.use_embeddings(settings)
         for name, content_hash in files.items():
             try:
                 data = store.get(content_hash)
@@ -148,6 +150,7 @@ def index_in_memory(files: Mapping[str, str], store: FileStore, settings: Settin
                 index.put(Found(name, 0, 0, str(error)), None)
                 continue
             index.put(Found(name, len(data), 0), content_of(data, content_hash, name, settings))
+        index.embed()
         return index
 
     return _in_memory.start((store.root, *sorted(files.items())), make).result()

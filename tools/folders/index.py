@@ -11,9 +11,10 @@ import json
 import zlib
 from collections.abc import Iterable, Sequence
 
-from forethought.tools.folders.database import Database, Row
+from forethought.tools.folders.database import Row
 from forethought.tools.folders.passages import Passage
 from forethought.tools.folders.records import Content, Entry, Hit
+from forethought.tools.folders.vectors import PASSAGE, Vectors, by_both
 from forethought.tools.folders.walk import Found
 from forethought.tools.folders.words import language_of, query_terms, tokens
 
@@ -21,14 +22,18 @@ _BLOCK = 32_000
 """Characters of a text that are compressed together."""
 _READ_ROWS = 10_000
 """Rows of words that a search reads, roughly: the commonest words of a long query are left out."""
-_MOST_RANKED = 40_000
+_MOST_RANKED = 20_000
+"""Rows that are ranked: of a word that is nearly everywhere, which tells little, the first ones."""
 _CANDIDATES = 200
 OF_ONE_FILE = 3
 """Passages of one file among the hits, while other files have some."""
 
 
-class FolderIndex(Database):
+class FolderIndex(Vectors):
     """An index in one SQLite file, or in memory."""
+
+    _counted: tuple[object, tuple[int, int, int]] = None, (0, 0, 0)
+    """The state of the file when its rows were counted last, and their numbers."""
 
     # For a scan.
 
@@ -153,12 +158,15 @@ class FolderIndex(Database):
 
     def counts(self) -> tuple[int, int, int]:
         """How many files there are, how many of them have no text, and their size in bytes."""
-        row = self._row(
-            "SELECT count(*), ifnull(sum(f.reason != '' OR c.reason != ''), 0), ifnull(sum(size), 0)"
-            " FROM files f LEFT JOIN contents c ON c.id = f.content"
-        )
-        assert row is not None
-        return row[0], row[1], row[2]
+        state = (self._row("PRAGMA data_version"), self._db.total_changes)
+        if state != self._counted[0]:
+            row = self._row(
+                "SELECT count(*), ifnull(sum(f.reason != '' OR c.reason != ''), 0), ifnull(sum(size), 0)"
+                " FROM files f LEFT JOIN contents c ON c.id = f.content"
+            )
+            assert row is not None
+            self._counted = state, (row[0], row[1], row[2])
+        return self._counted[1]
 
     def entries(self, names: Sequence[str] | None = None) -> list[Entry]:
         """All files by name, or only the named ones."""
@@ -200,45 +208,45 @@ class FolderIndex(Database):
 
         After `of_one` passages of a file, other files come first.
         """
-        match, read = self._match(query)
-        if not match:
-            return []
-        # Of a word that is nearly everywhere, which tells nothing, any passages are as good.
-        order = "ORDER BY rank" if read <= _MOST_RANKED else ""
         chosen, among = "", list[str]()
         if names is not None:
             among = [_json(names)]
             chosen = (
-                " AND +words.rowid IN (SELECT p.id FROM passages p JOIN files f ON f.content = p.content"
+                "(SELECT {} FROM passages p JOIN files f ON f.content = p.content"
                 " WHERE f.name IN (SELECT value FROM json_each(?)))"
             )
-        rows = self._all(
-            "SELECT p.content, p.start, p.stop, p.line, p.place, p.heading, -found.rank,"
-            " (SELECT f.name FROM files f WHERE f.content = p.content LIMIT 1)"
-            f" FROM (SELECT rowid, rank FROM words WHERE words MATCH ?{chosen} {order} LIMIT ?) found"
-            " JOIN passages p ON p.id = found.rowid ORDER BY found.rank",
-            match, *among, max(_CANDIDATES, 3 * limit),
-        )  # fmt: skip
+        rows = self._fitting(self._match(query), limit, chosen, among)
+        if (nearest := self.nearest(query, chosen, among)) is not None:
+            rows = by_both(rows, nearest)
         first: list[Row] = []
         later: list[Row] = []
         seen: dict[int, int] = {}
         for row in rows:
-            if row[7] is None:
+            if row[6] is None:
                 continue
             seen[row[0]] = seen.get(row[0], 0) + 1
             (first if seen[row[0]] <= of_one else later).append(row)
         return [self._hit(row) for row in [*first, *later][:limit]]
 
+    def _fitting(self, match: str, limit: int, chosen: str, among: Sequence[str]) -> list[Row]:
+        """The passages that a query for FTS5 fits best."""
+        if not match:
+            return []
+        within = f" AND +words.rowid IN {chosen.format('p.id')}" if chosen else ""
+        return self._all(
+            f"SELECT {PASSAGE}, -found.rank FROM (SELECT rowid, rank FROM"
+            f" (SELECT rowid, rank FROM words WHERE words MATCH ?{within} LIMIT ?) ORDER BY rank LIMIT ?)"
+            " found JOIN passages p ON p.id = found.rowid ORDER BY found.rank",
+            match, *among, _MOST_RANKED, max(_CANDIDATES, 3 * limit),
+        )  # fmt: skip
+
     def _hit(self, row: Row) -> Hit:
-        content, start, stop, line, place, heading, score, name = row
+        content, start, stop, line, place, heading, name, score = row
         text = self._text(content, start, stop).strip()
         return Hit(name, text, place or f"line {line}", heading, score, start)
 
-    def _match(self, query: str) -> tuple[str, int]:
-        """The query for FTS5, any of the telling words, and how many rows it reads, roughly.
-
-        It leaves out the commonest words if there are many rows.
-        """
+    def _match(self, query: str) -> str:
+        """The query for FTS5: any of the telling words, without the commonest if there are many rows."""
         terms = query_terms(query, self.about("languages").split())
         counted = [(sum(self._term_rows(form) for form in forms), forms) for forms in terms]
         chosen, rows = list[str](), 0
@@ -249,21 +257,13 @@ class FolderIndex(Database):
                 break
             rows += count
             chosen += [f'"{form}"' for form in forms]
-        return " OR ".join(dict.fromkeys(chosen)), rows
+        return " OR ".join(dict.fromkeys(chosen))
 
     def _term_rows(self, form: str) -> int:
-        row = self._row("SELECT doc FROM terms WHERE term = ?", form)
+        """The rows with a word; of a common word, a few more than a search reads."""
+        found = "SELECT 1 FROM words WHERE words MATCH ? LIMIT ?"
+        row = self._row(f"SELECT count(*) FROM ({found})", f'"{form}"', _MOST_RANKED)
         return row[0] if row else 0
-
-    def _text(self, number: int, start: int = 0, end: int = 1 << 60) -> str:
-        rows = self._all(
-            "SELECT start, text FROM blocks WHERE content = ? AND start < ? AND stop > ? ORDER BY start",
-            number, end, start,
-        )  # fmt: skip
-        if not rows:
-            return ""
-        joined = "".join(zlib.decompress(text).decode() for _, text in rows)
-        return joined[max(start - rows[0][0], 0) : end - rows[0][0]]
 
 
 def _json(names: Sequence[str]) -> str:

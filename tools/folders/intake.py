@@ -112,7 +112,9 @@ def index_folder(
         raise FilesError(f"cannot write to {settings.data_dir / 'folders'}: {error}") from error
     try:
         index.set_about(root=str(root), exclude="\n".join(exclude))
+        index.use_embeddings(settings)
         report = scan(root, index, settings, exclude, progress)
+        index.embed()
         count, _, size = index.counts()
         names = [entry.name for entry in index.entries()]
     except sqlite3.Error as error:

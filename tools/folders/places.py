@@ -32,6 +32,13 @@ class Kept:
         """Bytes of the index."""
         return sum(path.stat().st_size for path in self._parts())
 
+    def contents(self) -> dict[str, str]:
+        """The hash of each file's content by name."""
+        index = FolderIndex(self.path)
+        found = {entry.name: entry.hash for entry in index.entries()}
+        index.close()
+        return found
+
     def forget(self) -> None:
         """Delete the index."""
         for path in self._parts():

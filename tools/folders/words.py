@@ -36,13 +36,14 @@ _SAMPLE = 5_000
 _WORD = re.compile(r"[^\W_]+")
 _LEFT_OUT = 60
 """A longer word is base64 or a checksum."""
-_CODE = re.compile(r"\b(?=[\w/.-]*\d)(?=[\w/.-]*[^\W\d_])\w+(?:[-/.]\w+)+\b")
+_JOINED, _DIGIT, _LETTER = re.compile(r"\b\w+(?:[-/.]\w+)+"), re.compile(r"\d"), re.compile(r"[^\W\d_]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _GROUPED = re.compile(
     r"(?<![\w.,])\d{1,3}(?:([.,'\u2019\u00a0\u202f ])\d{3})(?:\1\d{3})*(?:[.,]\d{1,2})?(?![\d]|[.,]\d)"
 )
 _DECIMAL = re.compile(r"(?<![\w.,])\d+[.,]\d+(?![\d]|[.,]\d)")
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
+_YEAR_LAST = re.compile(r"(?<=\s)[12]\d{3}(?!\d|[-/.]\d\d?[-/.])")
 _BEFORE = 30
 """Characters before a year that may hold its month and day."""
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
@@ -99,6 +100,7 @@ def query_terms(text: str, languages: Iterable[str]) -> list[tuple[str, ...]]:
 
 _COMMON = {name: frozenset(words.split()) for name, words in FUNCTION_WORDS.items()}
 _COMMON["english"] |= _ENGLISH
+_NO_DIGIT = re.compile(r"\D")
 _WORD_JOINT = re.compile(r"[-/._]")
 
 
@@ -109,7 +111,8 @@ def _in_one_form(text: str) -> tuple[str, list[str]]:
         return text, []
     found = list(_dates(text))
     text = _DECIMAL.sub(_plain_number, _GROUPED.sub(_plain_number, text))
-    return text, [*found, *(_WORD_JOINT.sub("", code).casefold() for code in _CODE.findall(text))]
+    codes = (code for code in _JOINED.findall(text) if _DIGIT.search(code) and _LETTER.search(code))
+    return text, [*found, *(_WORD_JOINT.sub("", code).casefold() for code in codes)]
 
 
 @lru_cache(maxsize=200_000)
@@ -123,13 +126,14 @@ def _kept(word: str, language: str) -> tuple[str, ...]:
 def _forms(word: str, language: str) -> tuple[str, ...]:
     """A word's stem; of Chinese, Japanese and Korean, its pairs of characters."""
     word = word.casefold()
+    if word[0].isdigit():
+        return (word,)
     if _CJK.match(word):
         return tuple(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
     if language == "english" and len(word) > 5:
         for pattern, spelling in _BRITISH:
             word = pattern.sub(spelling, word)
-    stem = word if word.isdigit() else _stemmer(language).stemWord(word)
-    return (_without_accents(stem),)
+    return (_without_accents(_stemmer(language).stemWord(word)),)
 
 
 @lru_cache(maxsize=8)
@@ -153,7 +157,7 @@ def _plain_number(match: re.Match[str]) -> str:
         at = max(written.rfind("."), written.rfind(","))
         whole, rest = written[:at], written[at + 1 :].rstrip("0")
         point = "p" if rest else ""
-    return re.sub(r"\D", "", whole) + point + rest
+    return _NO_DIGIT.sub("", whole) + point + rest
 
 
 def _dates(text: str) -> Iterator[str]:
@@ -166,7 +170,7 @@ def _dates(text: str) -> Iterator[str]:
         yield from _date(int(match[3]), int(match[2]), int(match[1]))
         if match[1] != match[2]:
             yield from _date(int(match[3]), int(match[1]), int(match[2]))
-    for year in _YEAR.finditer(text):
+    for year in _YEAR_LAST.finditer(text):
         before = _BEFORE_YEAR.search(text[max(year.start() - _BEFORE, 0) : year.start()])
         name = _without_accents(before[2].casefold()) if before else ""
         if before and (month := _MONTHS.get(name[:4]) or _MONTHS.get(name[:3])):

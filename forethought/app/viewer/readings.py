@@ -22,7 +22,7 @@ def reading_progress(files: FileStore, thread_id: str) -> str:
 
 def rows_by_step(files: FileStore, entries: Iterable[Mapping[str, Any]]) -> dict[int, Json]:
     """The rows of the steps that called `read_each`, by number: {fields, rows, more}. Doubtful rows and
-    those that failed come first."""
+    those that failed come first, then those with yes."""
     found = {}
     for entry in entries:
         names = TABLE.findall(str(entry["observation"])) if entry.get("tool") == "read_each" else []
@@ -36,7 +36,7 @@ def _rows(table: list[list[Any]]) -> Json:
     header, *body = table
     fields = header[1 : header.index("status")]
     records = [dict(zip(header, row, strict=True)) for row in body]
-    records.sort(key=lambda record: record["status"] == "ok")
+    records.sort(key=lambda record: (record["status"] == "ok", "yes" not in record.values()))
     shown = [
         {
             **{key: record[key] for key in ("file", "status", "why")},

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.forethought.app.conftest import Cli
+from tests.forethought.app.conftest import Cli, Serve
+from tests.forethought.app.scripted import choice
 from tests.forethought.app.test_chat import Talk, talk
+from tests.graph.test_read_each import READING, documents
+from tests.support.agent import Script
 from tests.support.folders import write
+from tests.support.model_server import SeenRequest
+from tests.support.replies import plan, sub
 
 __all__ = ["talk"]
+READ = {
+    "files": "*.txt",
+    "question": "What is it about?",
+    "fields": [{"name": "about", "type": "text", "description": None}],
+    "table": None,
+}
+QUOTED = {"quote": "Letter", "value": "a letter"}
 Scripted = Callable[..., Any]
 
 
@@ -44,6 +58,26 @@ def test_folders_are_listed_and_forgotten(cli: Cli, scripted: Scripted, letters:
     assert (letters / "0.txt").exists()
 
 
+def test_what_was_read_in_a_folder_is_forgotten_with_it(cli: Cli, served: Serve, tmp_path: Path) -> None:
+    def rows(seen: SeenRequest) -> Any:
+        found = [(int(number), text) for number, _, text in documents(seen)]
+        return {
+            "rows": [{"document": number, "total": {"value": 1, "quote": text}} for number, text in found]
+        }
+
+    write(tmp_path / "bills", {f"{n}.txt": f"Bill {n}: 1 euro" for n in range(40)})
+    server = served(Script(plans=READING, rows=rows))
+    for _ in range(2):
+        assert cli("run", "Sum?", "--file", "bills").code == 0
+    readings = sum("<document number" in seen.text for seen in server.requests)
+    assert readings == 5, "four calls and a sample, paid once"
+    assert cli("files", "forget", "bills").code == 0
+    (base,) = tmp_path.rglob("readings.sqlite")
+    with closing(sqlite3.connect(base)) as opened:
+        for table in ("readings", "tables"):
+            assert opened.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+
+
 def test_a_chat_tells_what_is_new_between_turns(talk: Talk, scripted: Scripted, letters: Path) -> None:
     script, _ = scripted()
     begun = iter([True])
@@ -56,3 +90,19 @@ def test_a_chat_tells_what_is_new_between_turns(talk: Talk, scripted: Scripted, 
     said = talk("What is 40 + 2?\r", "And 6 * 7?\r", "/files\r", "/exit\r", flags=("--file", "letters"))
     assert "letters: 40 files" in said.out, said
     assert "letters: 41 files; 1 added (new.txt)" in said.out
+
+
+def test_a_chat_asks_before_many_files_are_read_and_takes_a_no(
+    talk: Talk, scripted: Scripted, letters: Path
+) -> None:
+    script, _ = scripted()
+    script.plan = lambda seen: plan({**sub("read"), "calls": [{"tool": "read_each", "arguments": READ}]})
+    script.rows = lambda seen: {"rows": [{"document": n, "about": QUOTED} for n in range(1, 41)]}
+    script.toolchoice = lambda seen: choice("finish", result="nothing was read")
+    flags = ("--file", "letters", "--set", "max_read_each_files=20", "--set", "effort=auto")
+    said = talk("What are they about?\r", "2\r", "Again?\r", "1\r", "Again?\r", "/exit\r", flags=flags)
+    told = " ".join(said.out.split())
+    assert said.code == 0
+    assert "the person does not want so many files to be read" in told
+    assert told.count("40 files: 40 ok") == 2
+    assert told.count("1. read them 2. do not") == 2, "the third time all files have been read"

@@ -34,6 +34,7 @@ from forethought.state import (
     cost,
     debugger,
     distiller,
+    learner,
     offline,
     synthesizer,
 )
@@ -93,10 +94,11 @@ def context_page() -> str:
         ("Debugger", debugger.DebuggerContext),
         ("Distiller", distiller.DistillerContext),
         ("Synthesizer", synthesizer.SynthesizerContext),
+        ("Learner", learner.LearnerContext),
     ]
     parts = [
         fields(context.Context),
-        "## Debugger, distiller and synthesizer",
+        "## Debugger, distiller, synthesizer and learner",
         fields(offline.OfflineContext),
     ]
     for title, model in others:
@@ -251,6 +253,7 @@ def state_page() -> str:
         ("Debugger", debugger),
         ("Distiller", distiller),
         ("Synthesizer", synthesizer),
+        ("Learner", learner),
     ):
         parts += [f"## {title}", "Input:", channels(module, f"{title}Input")]
         parts += ["Output:", channels(module, f"{title}Output")]

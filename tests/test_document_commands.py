@@ -30,18 +30,17 @@ from forethought.app.options import parse_set
 from forethought.app.runner import Runner
 from forethought.state.context import Context
 from forethought.state.debugger import DebuggerContext
-from forethought.state.distiller import DistillerContext
-from forethought.state.synthesizer import SynthesizerContext
+from forethought.state.learner import LearnerContext
 from tests.support.documents_model import FAILS, DocumentsModel
 from tests.support.model_server import ModelServer
 from tests.support.pages import ROOT, Command, commands, examples, fences, split
 
 OTHER_PROGRAMS = {".", "aegra", "cd", "export", "git", "pip"}
 """Programs that commands may call besides forethought, make and python. They are not run."""
-CONTEXTS = {"debug": DebuggerContext, "distill": DistillerContext, "synthesize": SynthesizerContext}
+CONTEXTS = {"debug": DebuggerContext, "learn": LearnerContext}
 BATCH, RELIABILITY = "docs/how-to/batch.md", "docs/reliability.md"
 NOT_RUN = {
-    r"train (run|gate)|run .*=local:": "tests/forethought/training/test_whole_path.py",
+    r"train (run|gate)|(run|learn) .*=local:": "tests/forethought/training/test_whole_path.py",
     r"eval run .*=local:": "tests/forethought/app/eval/test_samule.py",
 }
 """Commands that are only parsed, since they need a trained model, and the test that runs them with one."""
@@ -167,7 +166,6 @@ def run(
     (tmp_path / "DIR/hotpot_dev_distractor_v1.json").write_text(json.dumps([QUESTION]))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Runner, "confirm", lambda *_: True)
-    monkeypatch.setattr("builtins.input", lambda _: "keep")
     monkeypatch.setattr("forethought.app.viewer.serve._has_browser", lambda: True)
     monkeypatch.setattr("webbrowser.open", browse)
     url = model_server(DocumentsModel()).url
@@ -178,7 +176,7 @@ def run(
         monkeypatch.setenv("FORETHOUGHT_EFFORT", "paper")  # answers are scored, so a task can fail
         monkeypatch.setenv("FORETHOUGHT_REQUEST_RETRIES", "0")
         monkeypatch.setattr("sys.stdin", io.StringIO("sk-none-of-anybody\n"))
-        monkeypatch.setattr(Runner, "interactive", arguments[0] in ("chat", "distill"))
+        monkeypatch.setattr(Runner, "interactive", arguments[0] == "chat")
         with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
             pipe.send_text("What is 40 + 2?\r/exit\r")
             code = run_cli(list(arguments))

@@ -133,7 +133,8 @@ async def open_learning(thread: str, number: int | None, flags: Flags) -> AsyncI
         agent = context_of(Context, own, settings, previous.context)
         runs = {"runs": asked} if (asked := getattr(flags, "runs", None)) else {}
         context = context_of(LearnerContext, flags, settings, {"model": agent.model}, runs)
-        Models(settings).verify(dict.fromkeys((context.model, agent.model)))
+        used = (context.model, agent.model, context.retrospective_model)
+        Models(settings).verify(dict.fromkeys(filter(None, used)))
         store = await stack.enter_async_context(open_experience(address))
         book = Book(store, namespace_of(LOCAL_USER, "default"))
         number = number or await _corrected(book, thread) or _task_number(checkpoint)

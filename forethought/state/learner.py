@@ -8,6 +8,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from forethought.models.types import Usage
+from forethought.state.context import ModelName
 from forethought.state.debugger import Critical
 from forethought.state.offline import OfflineContext
 from forethought.state.reducers import add_usage, extend
@@ -20,6 +21,10 @@ LearnStatus = Literal["running", "learned", "not_found", "failed"]
 class LearnerContext(OfflineContext):
     """Choices of one learning."""
 
+    retrospective_model: ModelName | None = Field(
+        default=None,
+        description="Model that reflects on the run first, such as a trained one.",
+    )
     runs: int = Field(
         default=3, ge=1, le=20, description="Re-runs of the step with the advice, and as many without it."
     )

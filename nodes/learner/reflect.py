@@ -13,14 +13,16 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 
 from forethought.experience.advice import Advice, advice_id, now_utc
-from forethought.models.types import Message, ReplyError
+from forethought.models.types import Message, ReplyError, Usage, no_usage, reply_spec
 from forethought.nodes.learner.services import LearnerServices
 from forethought.nodes.synthesizer.leaks import References
 from forethought.prompts.learn_replies import AdviceDraft
 from forethought.prompts.render import prompt_messages
+from forethought.prompts.replies import RoundReflection
 from forethought.state.learner import LearnerContext, LearnerState
 from forethought.text import cut, one_line
-from forethought.trajectories.show import condensed_text, task_text
+from forethought.training.from_synthesis import record_of
+from forethought.trajectories.show import condensed_text, task_text, world_text
 from forethought.trajectories.types import Trajectory
 
 _INSTEAD_CHARS = 240
@@ -47,7 +49,8 @@ async def reflect(
             return f"instead has {len(reply.instead)} characters: write at most {_INSTEAD_CHARS}"
         return secret.problem(f"{reply.applies} {reply.instead}")
 
-    messages = reflect_messages(state, run, known, services.context(runtime))
+    reflection, spent = await _retrospect(run, services, services.context(runtime))
+    messages = reflect_messages(state, run, known, services.context(runtime), reflection)
     try:
         result = await services.request(runtime, "reflect", messages, AdviceDraft, check)
     except ReplyError as error:
@@ -65,8 +68,28 @@ async def reflect(
         "known": [one.id for one in covers if draft.source == "person" or one.source != "person"],
         "past": await _past(state, draft, covers, services, runtime),
         "reruns_left": services.context(runtime).runs,
-        "usage": {"reflect": usage},
+        "usage": {"reflect": usage, "retrospective": spent},
     }
+
+
+async def _retrospect(
+    run: Trajectory, services: LearnerServices, context: LearnerContext
+) -> tuple[str, Usage]:
+    """The retrospective model's reflection on the run, asked as it was trained; '' without one."""
+    if context.retrospective_model is None:
+        return "", no_usage()
+    record = record_of(run, task_id="-", background=world_text(run), reflection="-")
+    system, user = record.prompt()
+    try:
+        result = await services.models.ask(
+            role="retrospective",
+            model=context.retrospective_model,
+            messages=[Message("system", system), Message("user", user)],
+            reply=reply_spec(RoundReflection),
+        )
+    except ReplyError as error:
+        return "", error.usage
+    return result.reply.reflection, result.usage
 
 
 async def _past(
@@ -87,7 +110,11 @@ async def _past(
 
 
 def reflect_messages(
-    state: LearnerState, run: Trajectory, known: Sequence[Advice], context: LearnerContext
+    state: LearnerState,
+    run: Trajectory,
+    known: Sequence[Advice],
+    context: LearnerContext,
+    reflection: str = "",
 ) -> list[Message]:
     """The prompt: what never changes first, the correction last."""
     number = state["critical"].get("critical_step")
@@ -97,6 +124,7 @@ def reflect_messages(
         task=task_text(run.task),
         run=condensed_text(run.steps, steps[: context.window], context.max_observation_chars),
         critical=state["critical"],
+        reflection=reflection,
         tries=[cut(text, _TRY_CHARS) for text in state["tries"]],
         known=[f"{advice.applies} Wrong: {advice.wrong} Instead: {advice.instead}" for advice in known],
         expect=state.get("expect", ""),

@@ -61,9 +61,22 @@ class DocumentsModel(DebugScript):
         return {"reasoning": "it is another answer", "correct": False}
 
     def assertionverdicts(self, seen: SeenRequest) -> Json:
-        """Only Team B meets the two criteria."""
-        holds = "Team B" in seen.text
-        return {"verdicts": [{"number": n, "reasoning": "see", "holds": holds} for n in (1, 2)]}
+        """Only Team B meets the two criteria; no decision holds."""
+        holds, cases = "Team B" in seen.text, seen.text.count("<case ") or 2
+        return {"verdicts": [{"number": n, "reasoning": "see", "holds": holds} for n in range(1, cases + 1)]}
+
+    def advicedraft(self, seen: SeenRequest) -> Json:
+        """A rule."""
+        parts = {"name": "check_sums", "applies": "sums of two numbers", "instead": "Compute each sum twice."}
+        return {
+            "diagnosis": "",
+            "replaces": [],
+            "kind": "rule",
+            "wrong": "",
+            "failure": "",
+            "success": "",
+            **parts,
+        }
 
 
 def diagnose(seen: SeenRequest) -> Json:

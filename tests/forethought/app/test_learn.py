@@ -103,6 +103,18 @@ def test_advice_that_turns_the_step_and_breaks_nothing_is_proven_within_twelve_c
     assert judged.count("<case ") == 9
 
 
+def test_a_retrospective_model_reflects_before_the_advice_is_worded(cli: Cli, learner: Any) -> None:
+    script, server = learner()
+    script.roundreflection = lambda seen: {"reflection": "Units were never compared."}
+    failed_run(cli, server)
+    learned = cli("learn", "t1", "--set", "retrospective_model=openai:trained", "--json").json
+    assert learned["status"] == "learned"
+    asked = next(seen for seen in server.requests if seen.reply_name == "RoundReflection")
+    assert asked.body["model"] == "trained"
+    worded = next(seen for seen in server.requests if seen.reply_name == "AdviceDraft")
+    assert "Units were never compared." in worded.text
+
+
 @pytest.mark.parametrize(
     ("options", "state"), [({"helps": False}, "probation"), ({"helps": False, "breaks": True}, "dropped")]
 )

@@ -6,11 +6,11 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-kills test-train test-scale test-alfworld test-local-model bench bench-documents bench-folder check format dev vendor
+.PHONY: help demo test test-kills test-train test-scale test-alfworld test-local-model bench bench-documents bench-folder bench-stream check format dev vendor
 
 VENV := .venv
 BIN := $(VENV)/bin
-STAMPS := $(VENV)/.run $(VENV)/.dev $(VENV)/.train $(VENV)/.alfworld $(VENV)/.bench $(VENV)/.documents $(VENV)/.servers
+STAMPS := $(VENV)/.run $(VENV)/.dev $(VENV)/.train $(VENV)/.alfworld $(VENV)/.bench $(VENV)/.documents $(VENV)/.servers $(VENV)/.stream
 INTERPRETERS := $(PYTHON) python3 python3.13 python3.12 python3.11
 USABLE := import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 BROWSER := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname)),,--no-browser)
@@ -26,6 +26,7 @@ help:
 	@echo 'make bench          compare cost and speed with smolagents and create_agent (QUICK=1: three minutes)'
 	@echo 'make bench-documents  compare the readers of documents with four others (installs 7 GB)'
 	@echo 'make bench-folder   index and search 10,000 generated documents (QUICK=1: 1,000)'
+	@echo 'make bench-stream   correct an agent once, and see whether it stays right (BENCH="--model ...")'
 	@echo 'make check          run ruff (lint and format) and mypy'
 	@echo 'make format         format the code with ruff'
 	@echo 'make vendor         download the scripts of the run viewer again (needs npm)'
@@ -70,6 +71,11 @@ bench-documents: $(VENV)/.dev
 bench-folder:
 	@$(MAKE) --no-print-directory VENV=.venv-bench .venv-bench/.bench
 	.venv-bench/bin/python -m benchmarks.folder_speed $(if $(QUICK),--quick) $(BENCH)
+
+# Another environment, because LangMem is no dependency of the project.
+bench-stream:
+	@$(MAKE) --no-print-directory VENV=.venv-bench-stream .venv-bench-stream/.stream
+	.venv-bench-stream/bin/python -m benchmarks.stream $(BENCH)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -145,6 +151,10 @@ $(VENV)/.servers: benchmarks/local_model/requirements.txt $(VENV)/.made
 
 $(VENV)/.documents: benchmarks/documents/requirements.txt $(VENV)/.made
 	$(call install,-r benchmarks/documents/requirements.txt)
+	@touch $@
+
+$(VENV)/.stream: pyproject.toml benchmarks/stream/requirements.txt $(VENV)/.made
+	$(call install,-e '.[evals]' -r benchmarks/stream/requirements.txt)
 	@touch $@
 
 # $(call vendor,NAME,PACKAGE@VERSION,SHA-512 of the archive,FILE,FOLDER)

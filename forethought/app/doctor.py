@@ -41,6 +41,7 @@ _EXTRAS = (
     ("smolagents", "smolagents", "smolagents"),
     ("SQL over tables", "duckdb", "sql"),
     ("deep agents in evaluations", "deepagents", "deepagents"),
+    ("embeddings of folders", "sqlite-vec", "embeddings"),
 )
 """What for, the package that it needs, and the extra that installs it."""
 _OWN = {"FORETHOUGHT_DEBUG", LISTED}

@@ -80,7 +80,7 @@ def learn(options: LearnOptions) -> int:
         from forethought.app.learn_runs import learn_runs
 
         return learn_runs(paths, options)
-    if len(paths) > 1 or paths[0].name != options.what[0]:
+    if len(paths) > 1 or paths[0].name != options.what[0] or paths[0].suffix in (".json", ".jsonl"):
         raise CliError(f"there is no file or folder {one_line(options.what[-1], 60)}: check the path")
     with open_runner(options.as_json) as runner:
         learning = runner.open(open_learning(options.what[0], options.task, options))

@@ -64,6 +64,8 @@ def learn_runs(paths: Sequence[Path], options: LearnOptions) -> int:
     is_mixed = any({"success", "failure"} <= seen for seen in outcomes.values())
     method = options.method or ("distill" if is_mixed else "synthesize")
     agent, context = _contexts(options, settings, method)
+    if options.records and (options.records.is_dir() or options.records in paths):
+        raise CliError(f"--records {options.records} is a folder or an input: name another file")
     if method == "distill" and (tasks or options.records):
         raise CliError("--method distill needs recorded runs, and writes no --records")
     material = [*tasks, *(run.loaded for run in runs)]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from urllib.parse import urlsplit
 
-from forethought.models.dead_ends import is_loopback
-
 _ASCII_CHARS = 3.5
 """A token's characters in English, code and JSON."""
 _OTHER_BYTES = 2.5
@@ -32,6 +30,8 @@ def price(
     With a `base_url` only the address tells whose prices hold: the name of a model says nothing about who
     serves it. A server on this machine has no price, and the list, of 60 MB while it loads, is not loaded.
     """
+    from forethought.models.dead_ends import is_loopback  # loads langgraph, which `--help` can do without
+
     if base_url and is_loopback(urlsplit(base_url).hostname or ""):
         return None
     from genai_prices import Usage, calc_price

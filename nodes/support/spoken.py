@@ -18,7 +18,10 @@ from langgraph.config import get_config
 
 def stream_callbacks() -> AsyncCallbackManager | None:
     """The running node's callbacks of streams; None where nobody streams messages."""
-    manager = get_async_callback_manager_for_config(get_config())
+    try:
+        manager = get_async_callback_manager_for_config(get_config())
+    except RuntimeError:  # a review runs in no graph
+        return None
     handlers = [each for each in manager.handlers if hasattr(each, "tap_output_aiter")]
     if not handlers:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from forethought.state.experience import ShownAdvice
 from tests.forethought.app.scripted import Script, choice, own_subtask
 from tests.support.model_server import SeenRequest
 from tests.support.sample_state import step
@@ -93,5 +94,8 @@ def hostile_state() -> Json:
             "1": {"round": 1, "plan": [], "steps": [11], "failures": {"11": failure}, "errors": [],
                   "answer": HOSTILE, "evaluation": HOSTILE, "score": 2, "reflection": HOSTILE}
         },
-        "experience": {"shown": [{"id": HOSTILE, "name": HOSTILE, "text": HOSTILE}], "applied": [HOSTILE]},
+        "experience": {
+            "shown": [{**dict.fromkeys(ShownAdvice.__annotations__, HOSTILE), "kind": "rule"}],
+            "applied": [HOSTILE],
+        },
     }  # fmt: skip

@@ -187,7 +187,7 @@ async def test_several_calls_are_made_side_by_side_and_depended_on_together(driv
         "of",
         "z",
     ]
-    assert out.kinds == ["Plan", "PlanDiagnosis", "AnswerDraft"]
+    assert out.kinds == ["Plan", "AnswerDraft"]
 
 
 async def test_the_worker_of_one_of_several_calls_is_told_which(drive: Drive) -> None:

@@ -172,7 +172,7 @@ class Priced:
         finally:
             self.running -= 1
         messages = [{"role": message.role, "content": message.text} for message in request.messages]
-        shape = {"json_schema": {"name": request.reply, "schema": request.schema}}
+        shape = {"type": "json_schema", "json_schema": {"name": request.reply, "schema": request.schema}}
         reply = self.script(SeenRequest(0, {"messages": messages, "response_format": shape}, {}))
         return ModelReply(json.dumps(reply), input_tokens=900, output_tokens=100, usd=0.01)
 

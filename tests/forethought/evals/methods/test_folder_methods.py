@@ -57,9 +57,10 @@ async def test_react_has_each_file_read_and_counts_the_rows(bureau: Bureau, fold
     def react(seen: SeenRequest) -> Answer:
         if "longest\n49" in seen.text:
             return done("49")
-        if table := re.search(r"rows_[0-9a-f]{8}", seen.text):
-            return move("sql", query=f"SELECT max(weeks) AS longest FROM {table[0]}")
-        return move("read_each", files="contracts/*", question="How long is the notice?", fields=fields)
+        if "40 files: 40 ok" in seen.text:
+            return move("sql", query="SELECT max(weeks) AS longest FROM notices")
+        question = "How long is the notice?"
+        return move("read_each", files="contracts/*", question=question, fields=fields, table="notices")
 
     builtin = ("find_files", "read_each", "sql")
     out = await bureau.work(

@@ -42,8 +42,9 @@ BATCH, RELIABILITY = "docs/how-to/batch.md", "docs/reliability.md"
 NOT_RUN = {
     r"train (run|gate)|(run|learn) .*=local:": "tests/forethought/training/test_whole_path.py",
     r"eval run .*=local:": "tests/forethought/app/eval/test_samule.py",
+    r"doctor --model": "tests/forethought/app/test_doctor.py",
 }
-"""Commands that are only parsed, since they need a trained model, and the test that runs them with one."""
+"""Commands that are only parsed, since they need a model of their own, and the test that runs them with one."""
 SHORTER = {
     r"eval run small-shop": ("--limit", "1", "--train", "1"),
     r"eval run": ("--limit", "1"),

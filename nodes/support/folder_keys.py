@@ -26,6 +26,7 @@ _NAME = re.compile(
     r"(?<![\w'’])[^\W\d_a-zß-öø-ÿ][\w'’-]*(?:[ ](?:&[ ])?(?:[^\W\d_a-zß-öø-ÿ][\w'’-]*|\d+(?![\w.,])))*"
 )
 _NUMBER = re.compile(r"(?<![\w.,/-])(?=\w*\d{3})[\w-]{3,24}(?![\w/]|[.,]\d)")
+_NUMBERED = re.compile(r"(?:\b(?:no|nr|number)\b\.?|[#№])[ ]?(\w{3,24})", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d(?:\D.*)?")
 
 
@@ -70,7 +71,9 @@ def _key(
     for hit in found:
         whole = sizes.get(hit.name, SMALL + 1) <= SMALL
         text = f"{hit.name}\n{folders.text(hit.name) if whole else f'{hit.heading} {hit.text}'}"
-        if all(form.search(text) for form in forms) and (
+        # Of a large table, one row must hold the words that the file's name does not hold.
+        parts = hit.text.split("\n") if hit.text.startswith("|") and not whole else [text]
+        if any(all(form.search(f"{hit.name}\n{part}") for form in forms) for part in parts) and (
             not months or not months_in(text).isdisjoint(months)
         ):
             kept.setdefault(hit.name, hit)
@@ -97,5 +100,6 @@ def _names(task: str) -> list[str]:
 
 
 def _numbers(text: str) -> list[str]:
-    """Numbers that name a thing: no years, dates or amounts."""
-    return [found for found in _NUMBER.findall(text) if not _YEAR.fullmatch(found)]
+    """Numbers that name a thing: no years, dates or amounts, but `no. 1911`."""
+    numbered = _NUMBERED.findall(text)
+    return [found for found in _NUMBER.findall(text) if found in numbered or not _YEAR.fullmatch(found)]

@@ -55,3 +55,28 @@ def test_quoted_words_are_a_name_and_common_words_are_none(tmp_path: Path) -> No
     }
     assert held(tmp_path, files, 'How many of "bunk bed" are there?') == {"“bunk bed”": ["x.txt"]}
     assert held(tmp_path, files, "How many shelves are there?") == {}
+
+
+def test_a_number_like_a_year_leads_to_the_amendments_if_it_is_called_a_number(tmp_path: Path) -> None:
+    files = {name.replace("1384", "1911"): text for name, text in leases().items()}
+    files = {name: str(text).replace("1384", "1911") for name, text in files.items()}
+    keys = held(tmp_path, dict(files), "What rent does Ewa Toth owe?")
+    assert keys["“1911”"] == ["2024-05.txt", "2024-06.txt", "lease-1911.txt"]
+
+
+def test_of_a_table_the_row_with_all_names_is_held(tmp_path: Path) -> None:
+    towns = ("Bergen", "Evora", "Fulda", "Gdansk", "Haarlem", "Izola", "Jena", "Kassel", "Lund", "Odense")
+    items = ("bar stool", "bunk bed", *(f"item {letter}" for letter in "abcdefghijklmn"))
+    rows = [f"{town},{item}," for town in towns for item in items]
+    files: dict[str, str | bytes] = {
+        f"2026-{month:02}/list.csv": "\n".join(["branch,item,pieces", *(f"{row}{month}" for row in rows)])
+        for month in (1, 2)
+    }
+    files |= {f"note-{n}.txt": f"Note {n} about {'a bunk bed' if n % 2 else 'Gdansk'}." for n in range(20)}
+    settings = settings_in(tmp_path)
+    folders = Folders([indexed(write(tmp_path / "in", files), settings)], settings)
+    sizes = {entry.name: 10_000 for entry in folders.entries() if "list" in entry.name}
+    task = 'How many of "bunk bed" did the Gdansk branch have in the list?'
+    hits = [hit for key in keys_of(folders, task, [], sizes) for hit in key.hits if "list" in hit.name]
+    assert len(hits) == 2
+    assert all(any("Gdansk" in row and "bunk bed" in row for row in hit.text.split("\n")) for hit in hits)

@@ -44,7 +44,7 @@ NOT_RUN = {
     r"eval run .*=local:": "tests/forethought/app/eval/test_samule.py",
     r"doctor --model": "tests/forethought/app/test_doctor.py",
 }
-"""Commands that are only parsed, since they need a model of their own, and the test that runs them with one."""
+"""Commands that are only parsed, since they need a model of their own, and the test that runs them."""
 SHORTER = {
     r"eval run small-shop": ("--limit", "1", "--train", "1"),
     r"eval run": ("--limit", "1"),

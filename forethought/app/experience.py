@@ -18,6 +18,7 @@ from forethought.app.text import one_line, to_json
 from forethought.settings import Settings, reason_of
 from forethought.state.context import Namespace
 from forethought.storage import EXPERIENCE, address_of, open_experience
+from forethought.text import how_many
 
 if TYPE_CHECKING:
     from forethought.experience.advice import Advice
@@ -209,7 +210,8 @@ def _described(one: Advice) -> Any:
         )
     if one.gate.runs:
         yield f"Gate: prevented {one.gate.prevented}, broke {one.gate.broken} of {one.gate.runs} plans"
-    yield f"Shown to {one.shown} tasks: applied {one.applied}, helped {one.helped}, harmed {one.harmed}"
+    shown = how_many(one.shown, "task")
+    yield f"Shown to {shown}: applied {one.applied}, helped {one.helped}, harmed {one.harmed}"
     if one.replaced_by:
         yield f"Replaced by: {one.replaced_by}"
     if one.replaces:

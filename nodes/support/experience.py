@@ -24,6 +24,8 @@ from forethought.text import one_line
 
 MOST_SHOWN = 5
 _QUERY_CHARS = 8_000
+_HEADINGS, _HEADING_CHARS = 4, 200
+"""Files whose beginnings are searched for if the task's words find nothing, and the characters of each."""
 _LINE_CHARS = 240
 _ALL_CHARS = 400
 """Characters of all lines together, about 100 tokens in each prompt that shows them."""
@@ -49,6 +51,10 @@ async def recall(state: AgentState, runtime: Runtime[Context], context: Context)
     given = [*state.get("files", []), *state.get("folders", [])]
     query = " ".join([state["task"][:_QUERY_CHARS], *map(_name, given)])
     found = await book.relevant(query, MOST_SHOWN, thread_of())
+    if not found and (looks := state.get("look", {}).get("files", [])):
+        # Advice often names the columns or headings that the task does not.
+        query = " ".join([query, *(look["text"][:_HEADING_CHARS] for look in looks[:_HEADINGS])])
+        found = await book.relevant(query, MOST_SHOWN, thread_of())
     shown: list[ShownAdvice] = []
     room = _ALL_CHARS
     for advice in map(_to_shown, found):

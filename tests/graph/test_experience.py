@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import UTC, datetime
 from typing import Any
 
@@ -69,6 +70,14 @@ async def test_advice_that_fits_reaches_planner_reflector_and_writer_and_is_coun
     assert out.state["messages"][-1].additional_kwargs == {"advice": ["cancelled_orders"]}
     assert counts(await the(book)) == (1, 1, 1, 0)
     assert counts(await the(book, "other")) == (0, 0, 0, 0)
+
+
+async def test_advice_that_names_a_files_columns_is_found_if_the_task_does_not(drive: Drive) -> None:
+    store, _ = await stored(advice(applies="turnover; columns Channel, Euros"))
+    data = base64.b64encode(b"Channel,Euros\nWeb,12").decode()
+    task = {"task": "How high were the takings?", "files": [{"name": "may.csv", "data": data}]}
+    out = await drive(Script(plans=[planned("a1")]), task=task, store=store, effort="auto")
+    assert RULE in out.asked("Plan")[0].text
 
 
 async def test_an_answer_in_one_call_names_its_advice_too(drive: Drive) -> None:

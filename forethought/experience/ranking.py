@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 _STEM = 6
-"""Letters of a word that count, so that `invoice` and `invoices` are one; a stemmer for any language."""
+"""Letters of a word that count, without a plural's `s`: `order` and `orders` are one."""
 _COMMON = frozenset(
     """about after also been before does each from have into many most much only over than that their them
     then there these they this those were what when where which while will with would your
@@ -23,7 +23,7 @@ def words(text: str) -> list[str]:
     """The words of `text` that tell what it is about, stemmed: of three letters or more, or with a digit."""
     every_word = re.findall(r"\w+", text.casefold())
     return [
-        word[:_STEM]
+        re.sub(r"(?<=\w{3})(?<!s)s$", "", word)[:_STEM]
         for word in every_word
         if word not in _COMMON and (len(word) >= 3 or any(c.isdigit() for c in word))
     ]

@@ -18,7 +18,7 @@ from docs.write_reference import PAGES as WRITTEN
 from docs.write_reference import stale
 from tests.support.pages import ROOT, examples, fences, links, pages, tokens
 
-MOST_WORDS = 19_000
+MOST_WORDS = 19_300
 """Of all documents together."""
 MOST_LINES = 150
 """Of README.md."""

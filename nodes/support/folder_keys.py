@@ -41,6 +41,8 @@ class Key:
 def keys_of(folders: Folders, task: str, best: Sequence[Hit], sizes: Mapping[str, int]) -> list[Key]:
     """The keys of a task, then the numbers in the passages that they or its words lead to. Blocking.
 
+    A key without hits is of words that no file holds.
+
     Args:
         folders: The run's folders.
         task: The task.
@@ -48,25 +50,30 @@ def keys_of(folders: Folders, task: str, best: Sequence[Hit], sizes: Mapping[str
         sizes: Characters of each file.
     """
     names = _names(task)[:_KEYS]
-    keys = [key for name in names if (key := _key(folders, [name], sizes))]
+    known = [key for name in names if (key := _key(folders, [name], sizes))]
+    keys = [key for key in known if key.hits]
+    # A number or a name of several words that no file holds is said: the task may misspell it.
+    absent = [key for key in known if not key.hits and re.search(r"[\d ]", key.label)]
     if not keys and names:
         months = months_in(task)
-        keys = [key for key in [_key(folders, names, sizes) or _key(folders, names, sizes, months)] if key]
+        both = [_key(folders, names, sizes), _key(folders, names, sizes, months)]
+        keys = [key for key in both if key and key.hits][:1]
     order = {hit.name: at for at, hit in reversed([*enumerate(best)])}
     seeds = sorted((hit for key in keys for hit in key.hits), key=lambda hit: order.get(hit.name, len(order)))
-    prose = [hit for hit in seeds or best[:1] if "|" not in hit.text]
+    prose = [hit for hit in seeds or ([] if absent else best[:1]) if "|" not in hit.text]
     numbers = dict.fromkeys(number for hit in prose[:2] for number in _numbers(_title(hit)))
     told = [_key(folders, [number], sizes) for number in [*numbers][:_NUMBERS] if number not in names]
-    return [*keys, *(key for key in told if key and len(key.hits) > 1)]
+    return [*keys, *absent, *(key for key in told if key and len(key.hits) > 1)]
 
 
 def _key(
     folders: Folders, words: Sequence[str], sizes: Mapping[str, int], months: Collection[str] = ()
 ) -> Key | None:
-    """The key of files that hold all the words, and one of the months if any are given; None if none or too
-    many do."""
+    """The key of the files that hold all words, and one of any months given; None if too many do."""
     forms = [re.compile(r"(?<!\w)" + r"\W+".join(re.findall(r"\w+", one)) + r"(?!\w)", re.I) for one in words]
-    found = next((hits for one in words if len(hits := folders.search(one, _READ)) < _READ), [])
+    found = next((hits for one in words if len(hits := folders.search(one, _READ)) < _READ), None)
+    if found is None:
+        return None
     kept: dict[str, Hit] = {}
     for hit in found:
         whole = sizes.get(hit.name, SMALL + 1) <= SMALL
@@ -78,7 +85,7 @@ def _key(
         ):
             kept.setdefault(hit.name, hit)
     label = " and ".join(f"“{one}”" for one in words) + " and the task's month" * bool(months)
-    return Key(label, list(kept.values())) if 0 < len(kept) <= MOST else None
+    return Key(label, list(kept.values())) if len(kept) <= MOST else None
 
 
 def _title(hit: Hit) -> str:

@@ -57,10 +57,12 @@ def look_at_folders(folders: Folders, task: str, room: int) -> tuple[FolderLook,
     keys = keys_of(folders, task[:_QUERY], hits, sizes)
     names = _names(entries, int(room * _NAMES))
     news = [f"{ref['name']} since the last task: {ref['news']}." for ref in folders.refs if ref.get("news")]
-    summary = " ".join([_summary(entries), *news])
+    absent = [f"No file holds {key.label}." for key in keys if not key.hits]
+    summary = " ".join([_summary(entries), *news, *absent])
     pages = _Passages(folders, task, entries, sizes, room - extent(summary + names) - 600)
     for key in keys:
-        pages.add(key.hits, key.label)
+        if key.hits:
+            pages.add(key.hits, key.label)
     held = "; ".join(f"{label}: {how_many(count, 'file')}" for label, count in pages.whole.items())
     texts = [f"Files that hold {held}. Here are all of them:", *pages.shown.values()] if held else []
     like = [hit for hit in hits if hit.score >= hits[0].score * _LIKE and hit.name not in pages.shown]

@@ -80,3 +80,8 @@ def test_of_a_table_the_row_with_all_names_is_held(tmp_path: Path) -> None:
     hits = [hit for key in keys_of(folders, task, [], sizes) for hit in key.hits if "list" in hit.name]
     assert len(hits) == 2
     assert all(any("Gdansk" in row and "bunk bed" in row for row in hit.text.split("\n")) for hit in hits)
+
+
+def test_a_name_that_no_file_holds_is_said_and_leads_to_no_other(tmp_path: Path) -> None:
+    assert held(tmp_path, leases(), "What rent does Ewa Tott owe?") == {"“Ewa Tott”": []}
+    assert held(tmp_path, leases(), "What is the Rent?") == {}

@@ -186,6 +186,25 @@ async def test_a_second_reading_that_differs_makes_a_row_doubtful(env: Any) -> N
     assert "Second reading of 1 row: 0 agree, so about 100%" in observation.text
 
 
+@dataclass
+class Wordy(Reader):
+    """A reader that words a remark differently each time."""
+
+    def _row(self, text: str, again: bool) -> Mapping[str, Any] | None:
+        remark = {"quote": text[:7], "value": "paid late" if again else "not in time"}
+        return {**(super()._row(text, again) or {}), "remark": remark}
+
+
+@pytest.mark.parametrize(("fields", "agree"), [(1, 0), (2, 10)])
+async def test_words_of_a_text_count_only_if_no_other_field_can_be_compared(
+    env: Any, fields: int, agree: int
+) -> None:
+    made = replace(env(invoices(40)), read=Wordy())
+    remark = {"name": "remark", "type": "text", "description": ""}
+    observation = await read(made, fields=[remark, TOTAL][:fields])
+    assert f"Second reading of 10 rows: {agree} agree" in observation.text
+
+
 async def test_every_file_is_accounted_for(env: Any) -> None:
     broken = {"in/scan.pdf": b"%PDF-1.4 broken", "in/empty.txt": b""}
     made = env({**invoices(5), **broken}, **{"Invoice 2\n": ToolError("the model refused", cause="tool")})

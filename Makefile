@@ -140,7 +140,7 @@ $(VENV)/.alfworld: pyproject.toml $(VENV)/.made
 	@touch $(VENV)/.run $(VENV)/.dev $@
 
 $(VENV)/.bench: pyproject.toml benchmarks/peers/requirements.txt $(VENV)/.made
-	$(call install,-e . -r benchmarks/peers/requirements.txt)
+	$(call install,-e '.[evals]' -r benchmarks/peers/requirements.txt)
 	@touch $@
 
 # A virtual machine's processor may lack instructions that it lists.

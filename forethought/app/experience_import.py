@@ -21,6 +21,7 @@ from forethought.users import LOCAL_USER, label_of
 
 _LESSONS = "lessons.sqlite"
 _PART_CHARS = 1_000
+_TEXTS = (".json", ".txt", ".md", "")
 
 
 def packaged(file: Path | None = None) -> list[Advice]:
@@ -49,6 +50,8 @@ async def imported(file: Path, settings: Settings, namespace: str) -> list[Advic
         return [_from_lesson(row) for row in await _lessons(settings, namespace)]
     if file.suffix in (".yaml", ".yml"):
         return [_from_error(error, "import") for error in load_planning_errors(file)]
+    if file.suffix not in _TEXTS:
+        raise CliError(f"{file.name}: no advice; name a .json export, .yaml planning errors, or a .txt file")
     text = read_text(file)
     if file.suffix != ".json":
         return [_from_paragraph(part) for part in re.split(r"\n\s*\n", text) if part.strip()]

@@ -66,6 +66,7 @@ def test_a_person_reads_rewords_confirms_and_drops_an_advice(cli: Cli) -> None:
         (("edit", "a", "--instead", " "), "at least 1 character"),
         (("edit", "a", "--name", "Two words"), "pattern"),
         (("import", "missing.json"), "missing.json"),
+        (("import", "scan.pdf"), "scan.pdf: no advice"),
         (("import", "lessons"), "there are no lessons at"),
         (("list", "--namespace", "../x"), "--namespace"),
     ],
